@@ -1,0 +1,134 @@
+"""What a run leaves behind: plain records from the driver to the store, the judges and the reports.
+
+One rule: a record holds what was observed, never what was concluded (that is a ``Finding``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TurnPlan:
+    """What one turn must answer: known before anything is sent."""
+
+    prompt_messages: tuple[dict[str, Any], ...]  # messages added before this turn's reply
+    expected_text: str  # the whole reply as raw text, without the end-of-sequence token
+    expected_call: dict[str, Any]  # {"name": str, "arguments": {...}}
+    tool_result: str  # what the tool returns when the expected call is made
+
+
+@dataclass(frozen=True)
+class SessionPlan:
+    """One simulated client: its system prompt, its turns and its secrets."""
+
+    index: int
+    group: int  # sessions of a group share the manual, hence a prefix
+    system: str
+    tools: tuple[dict[str, Any], ...]
+    turns: tuple[TurnPlan, ...]
+    secrets: tuple[str, ...]  # strings that no other session may ever say
+    start_s: float  # arrival, seconds after the arm's start
+    think_s: tuple[float, ...]  # pause before each turn, seconds
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply that was due, whatever became of it. Times in seconds of the arm's clock."""
+
+    session: int
+    turn: int
+    due: bool
+    status: str  # "ok" | "timeout" | "transport_error" | "aborted" | "not_sent"
+    finish_reason: str | None
+    raw_text: str | None  # detokenised, special tokens spelled out; None if unknown
+    content: str | None
+    reasoning: str | None
+    tool_calls: tuple[dict[str, Any], ...]
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    sent_s: float
+    first_token_s: float | None
+    done_s: float | None
+    request_id: str | None = None
+    error: str | None = None
+    expected_text: str = ""
+    expected_call: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One detector's word on one reply."""
+
+    session: int
+    turn: int
+    detector: str  # e.g. "leaked_markup"
+    outcome: str  # "fail" | "unknown" | "pass"
+    detail: str
+    kind: str = "corrupt"  # "corrupt" | "parser_fault" | "unfinished" | "nondeterministic"
+
+
+@dataclass
+class ArmHistory:
+    """All that one arm left: what the judges read."""
+
+    name: str
+    settings: dict[str, Any]  # effective configuration after overrides
+    sessions: int
+    replies: list[Reply]
+    counters: dict[str, int]  # exposure and violations ("violation:<name>")
+    events: list[tuple[int, str, dict[str, Any]]]  # (virtual ns, kind, fields)
+    history_digest: str
+    wall_s: float
+    virtual_s: float
+    stalled: str | None = None  # the clock's message when the arm wedged
+
+
+@dataclass(frozen=True)
+class ArmVerdict:
+    """What the judges concluded about one arm; rates are per session."""
+
+    name: str
+    settings: dict[str, Any]
+    sessions: int
+    sessions_corrupt: int
+    replies_due: int
+    replies_corrupt: int
+    unfinished: int
+    rate: float
+    ci95: tuple[float, float]
+    outcomes: dict[str, int]  # detector -> corrupt replies (first detector that fired)
+    violations: dict[str, int]
+    exposure: dict[str, int]
+    verdict: str  # clean | corrupt | inconclusive | wedged | nondeterministic | parser_fault
+    expected: str | None
+    history_digest: str
+    wall_s: float
+    virtual_s: float
+    reason: str = ""  # one phrase: why inconclusive, who wedged
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two arms set side by side: difference of session rates, b minus a."""
+
+    a: str
+    b: str
+    test: str
+    p_value: float
+    difference_ci95: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RunVerdict:
+    """A whole run as `kvlab run --json` prints it."""
+
+    run: str
+    scenario: str
+    seed: int
+    wall_s: float
+    virtual_s: float
+    arms: tuple[ArmVerdict, ...]
+    comparisons: tuple[Comparison, ...]
