@@ -1,0 +1,130 @@
+"""Time. The only module that knows what a second is.
+
+Under the virtual clock an asyncio loop never sleeps: when nothing is ready it jumps to the next
+timer, so a 300 s timeout costs microseconds and two runs of one seed see the same times. When
+nothing is ready and no timer is set, nothing can ever happen again: that is ``Stalled``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import selectors
+import time
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from engine.errors import Stalled
+
+T = TypeVar("T")
+
+
+class _JumpSelector(selectors.DefaultSelector):
+    """A selector that, instead of waiting for ``timeout``, moves its loop's clock by it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop: VirtualLoop | None = None
+
+    def select(self, timeout: float | None = None) -> Any:
+        ready = super().select(0)
+        if ready or timeout == 0 or self.loop is None:
+            return ready
+        if timeout is None:
+            self.loop.stall()
+            return ready
+        self.loop.jump()
+        return ready
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose ``time()`` moves only when nothing else can run. Seconds."""
+
+    def __init__(self) -> None:
+        selector = _JumpSelector()
+        super().__init__(selector)
+        selector.loop = self
+        self._now = 0.0
+        self._main: asyncio.Task[Any] | None = None
+        self.stalled = False
+
+    def time(self) -> float:
+        return self._now
+
+    def jump(self) -> None:
+        """Move to the next timer; always forward, even where a float's last bit is coarse."""
+        handles: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+        if handles:
+            self._now = max(handles[0].when(), math.nextafter(self._now, math.inf))
+
+    def stall(self) -> None:
+        """Wake the main task with ``Stalled``: it waits for something that cannot come."""
+        if self._main is None or self._main.done() or self.stalled:
+            raise Stalled("nothing is scheduled and the main task cannot be woken")
+        self.stalled = True
+        self._main.cancel(f"stalled at {self._now:.6f} s of virtual time")
+
+    def run_main(self, coro: Coroutine[Any, Any, T]) -> T:
+        """Run ``coro`` to its end; raises ``Stalled`` where it would have hung for ever."""
+        self._main = self.create_task(coro)
+        try:
+            return self.run_until_complete(self._main)
+        except asyncio.CancelledError as cancelled:
+            if self.stalled:
+                raise Stalled(str(cancelled) or "stalled") from None
+            raise
+
+
+def run(coro: Coroutine[Any, Any, T]) -> T:
+    """Run ``coro`` under a fresh virtual clock that starts at 0 s."""
+    loop = VirtualLoop()
+    try:
+        asyncio.set_event_loop(loop)
+        return loop.run_main(coro)
+    finally:
+        _close(loop)
+
+
+def _close(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what still runs and close the loop, so that nothing leaks into the next run."""
+    try:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def now() -> float:
+    """Seconds on the running loop's clock, virtual or wall."""
+    return asyncio.get_running_loop().time()
+
+
+def now_ns() -> int:
+    """The running loop's clock in whole nanoseconds: what histories hold."""
+    return round(now() * 1e9)
+
+
+async def sleep(seconds: float) -> None:
+    """Let ``seconds`` of the loop's clock pass."""
+    await asyncio.sleep(seconds)
+
+
+def is_virtual() -> bool:
+    """Whether the running loop's clock is virtual."""
+    return isinstance(asyncio.get_running_loop(), VirtualLoop)
+
+
+def wall_s() -> float:
+    """Seconds of real time from an arbitrary origin: for reporting cost, never for a decision."""
+    return time.perf_counter()
+
+
+def wall_date() -> datetime:
+    """The real date, UTC: names runs, decides nothing."""
+    return datetime.now(UTC)

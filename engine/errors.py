@@ -1,0 +1,45 @@
+"""The engine's errors, one tree.
+
+    EngineError
+    ├── ConfigError          a configuration that cannot work; the user's mistake
+    ├── RequestRefused       a request that can never be served (too long for the context or the pool)
+    ├── PoolError            a page freed twice, or freed by someone who does not hold it
+    ├── IllegalMove          a state machine asked to take a step that its table forbids
+    └── Stalled              work waits and nothing can ever wake it (raised by the clock)
+
+Broken invariants *under test* (a row overwritten by a stranger) are events, never exceptions:
+observing them is what the engine is for.
+"""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """Root of all errors that the engine raises on purpose."""
+
+
+class ConfigError(EngineError):
+    """A configuration that cannot work; the message is one line for the user."""
+
+
+class RequestRefused(EngineError):
+    """A request that no schedule could ever serve.
+
+    ``code`` is OpenAI's error code, e.g. ``context_length_exceeded``.
+    """
+
+    def __init__(self, message: str, code: str = "context_length_exceeded") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class PoolError(EngineError):
+    """A page freed twice, or freed or used by someone who does not hold it."""
+
+
+class IllegalMove(EngineError):
+    """A state machine was asked for a move that its ``LEGAL`` table does not hold."""
+
+
+class Stalled(EngineError):
+    """Nothing is scheduled, nothing can arrive, and work still waits."""

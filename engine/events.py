@@ -1,0 +1,51 @@
+"""The history: what happened, when, in the engine's own order.
+
+One rule: events hold tokens, slots, owners, counts and virtual times, never a kernel's floats,
+so that one seed gives one digest on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+Field = int | str
+
+
+class Event(NamedTuple):
+    """One thing that happened. ``at_ns`` is the loop's clock in nanoseconds."""
+
+    at_ns: int
+    kind: str
+    fields: dict[str, Field]
+
+
+class EventLog:
+    """An append-only history with named counters and a running digest."""
+
+    def __init__(self, now_ns: Callable[[], int]) -> None:
+        self._now_ns = now_ns
+        self._sha = hashlib.sha256()
+        self.events: list[Event] = []
+        self.counters: dict[str, int] = {}
+
+    def emit(self, kind: str, **fields: Field) -> None:
+        """Append one event, stamped with the clock."""
+        event = Event(self._now_ns(), kind, fields)
+        self.events.append(event)
+        self._sha.update(json.dumps(event, sort_keys=True, separators=(",", ":")).encode())
+
+    def count(self, name: str, n: int = 1) -> None:
+        """Add ``n`` to a counter; counters are exposure, or ``violation:<name>``."""
+        self.counters[name] = self.counters.get(name, 0) + n
+
+    def violation(self, name: str, n: int = 1, **fields: Field) -> None:
+        """Record a broken invariant: ``n`` occurrences, one event with its evidence."""
+        self.count(f"violation:{name}", n)
+        self.emit("violation", name=name, n=n, **fields)
+
+    def digest(self) -> str:
+        """SHA-256 over the whole history so far, as ``sha256:<hex>``."""
+        return "sha256:" + self._sha.hexdigest()

@@ -1,0 +1,1 @@
+"""How a batch becomes tensor work: eager, or replayed from static buffers."""
