@@ -1,0 +1,48 @@
+# One script serves a person and CI: every target makes the environment that it needs.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+INCIDENT := scenarios/incidents/padded_scatter_stale_slots.yaml
+
+.PHONY: help demo test check unit kernels bench clean
+
+help:
+	@echo 'make demo    install, then a smaller run of the incident: five minutes at most on two cores'
+	@echo 'make test    install, check, and run every test'
+	@echo 'make check   ruff, mypy --strict, import contracts'
+	@echo 'make bench   what the bundled engine does a second, and where the time goes'
+
+$(VENV)/.run: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.run
+	$(PIP) --editable '.[test]'
+	touch $@
+
+demo: $(VENV)/.run
+	$(BIN)/kvlab run $(INCIDENT) --sessions 24
+
+test: check unit kernels
+
+check: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.test
+	$(BIN)/pytest --ignore=tests/kernels
+
+# A wrong stride can crash Triton's interpreter, so these tests run as a process of their own.
+kernels: $(VENV)/.test
+	TRITON_INTERPRET=1 $(BIN)/pytest tests/kernels
+
+bench: $(VENV)/.run
+	$(BIN)/kvlab doctor --bench
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
