@@ -1,0 +1,18 @@
+"""`allocator`: the order in which freed pages are handed out again.
+
+Production flag: (none: production frees to the front).
+"""
+
+from __future__ import annotations
+
+from lab.toggles.domain import choice
+from lab.toggles.registry import toggle
+
+ALLOCATOR = toggle(
+    "allocator",
+    choice("lifo", "fifo", "random"),
+    "lifo",
+    flag="(none: production frees to the front)",
+    applies="engine",
+    about="order in which freed pages are reused",
+)
