@@ -1,0 +1,1 @@
+"""Text in, text out: tokenizer, chat template, the DSML format and its parser. No torch here."""
