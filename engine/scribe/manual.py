@@ -8,7 +8,7 @@ token however it is spelt, any other character is as many as its UTF-8 bytes. A 
   by another entry or by any text;
 * ``TAIL_TEXT`` or more tokens of other text follow the last entry: ``RULES_TEXT`` does;
 * keys and values are unique in the conversation, from ``ALPHABET``, ``KEY_LENGTH`` and
-  ``VALUE_LENGTHS`` long, and occur nowhere but in their entry, its reply and the turn asking for it;
+  ``VALUE_LENGTHS`` long, and occur only in their entry, its reply and the turn asking for it;
 * one session asks for a key once; the conversation stays below the model's context.
 """
 
