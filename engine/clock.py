@@ -89,7 +89,7 @@ def run(coro: Coroutine[Any, Any, T]) -> T:
 def _close(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel what still runs and close the loop, so that nothing leaks into the next run."""
     try:
-        left = asyncio.all_tasks(loop)
+        left = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
         for task in left:
             task.cancel()
         if left:

@@ -1,0 +1,1 @@
+"""Where KV rows live: page layouts, the page allocator and the device buffers."""

@@ -1,0 +1,91 @@
+"""The device buffers behind the page table. One rule: one page index addresses every pool.
+
+Page 0 is reserved in each (padded rows write there), so a pool of ``n`` pages allocates ``n + 1``.
+The c128 states are addressed by request slot, whose row 0 is reserved likewise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from engine.pools import layouts
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.config import EngineConfig
+    from kernels.layout import LayerView, PageLayout
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One pool: its layout, its bytes (uint8) and a view of each layer."""
+
+    name: str
+    layout: PageLayout
+    buffer: Tensor
+    layers: tuple[LayerView, ...]
+
+
+class PoolBuffer(Protocol):
+    """Seam ``index_k_buffer``: how many bytes does a pool get, and where does each page lie?"""
+
+    def allocate(self, name: str, layout: PageLayout, rows: int, device: str) -> Pool:
+        """A zeroed pool of ``rows`` pages, the reserved page 0 included."""
+        ...
+
+
+class SizedByLayout:
+    """Bytes and page starts come from the layout that stores use: no two rows share a byte."""
+
+    def allocate(self, name: str, layout: PageLayout, rows: int, device: str) -> Pool:
+        """A zeroed pool of ``rows`` pages, the reserved page 0 included."""
+        buffer = layout.allocate(rows, device)
+        views = tuple(layout.layer(buffer, i) for i in range(layout.layers))
+        return Pool(name, layout, buffer, views)
+
+
+@dataclass(frozen=True)
+class DevicePools:
+    """Every device pool of one engine, and the views that the model reads and writes.
+
+    ``swa[layer]``, ``c4``, ``c128``, ``index_k`` are one layer's bytes; the states are float32:
+    ``c4_state`` [pages, 8, 2048], ``index_state`` [pages, 8, 512], ``c128_state``
+    [request slots, 128, 1024].
+    """
+
+    swa: tuple[LayerView, ...]
+    c4: LayerView
+    c128: LayerView
+    index_k: LayerView
+    c4_state: Tensor
+    index_state: Tensor
+    c128_state: Tensor
+    pools: tuple[Pool, ...]
+
+
+def allocate(config: EngineConfig, index_k_buffer: PoolBuffer) -> DevicePools:
+    """All pools of an engine, zeroed, on ``config.device``."""
+    ratios = config.model.compress_ratios
+    n4, n128 = ratios.count(4), ratios.count(128)
+    rows, requests = config.pool_pages + 1, config.max_running + 1
+    by_layout, device = SizedByLayout(), config.device
+    swa = by_layout.allocate("swa", layouts.swa(len(ratios)), rows, device)
+    c4 = by_layout.allocate("c4", layouts.c4(n4), rows, device)
+    c128 = by_layout.allocate("c128", layouts.c128(n128), rows, device)
+    index_layout = layouts.index_k(config.index_k, n4)
+    index_k = index_k_buffer.allocate("index_k", index_layout, rows, device)
+    c4_state = by_layout.allocate("c4_state", layouts.c4_state(n4), rows, device)
+    index_state = by_layout.allocate("index_state", layouts.index_state(n4), rows, device)
+    c128_state = by_layout.allocate("c128_state", layouts.c128_state(n128), requests, device)
+    return DevicePools(
+        swa=swa.layers,
+        c4=c4.layers[0],
+        c128=c128.layers[0],
+        index_k=index_k.layers[0],
+        c4_state=c4_state.layers[0].plane("state"),
+        index_state=index_state.layers[0].plane("state"),
+        c128_state=c128_state.layers[0].plane("state"),
+        pools=(swa, c4, index_k, c128, c4_state, index_state, c128_state),
+    )
