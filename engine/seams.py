@@ -1,0 +1,26 @@
+"""Every question that healthy code asks, with its healthy answer: all that a build can break.
+
+A seam is a one-method Protocol beside its healthy class. A defect (``engine/defects``) subclasses
+the healthy class, overrides the method, and takes its place in ``Seams``; nothing else in the
+engine knows that defects exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from engine.pools.device import PoolBuffer, SizedByLayout
+from engine.runner.dead_rows import DeadRows, ToReservedSlot
+from engine.runner.index_store import GuardedStore, IndexKStore
+
+
+@dataclass(frozen=True)
+class Seams:
+    """One class for each question."""
+
+    index_k_buffer: type[PoolBuffer] = SizedByLayout
+    index_k_store: type[IndexKStore] = GuardedStore
+    dead_rows: type[DeadRows] = ToReservedSlot
+
+
+SEAMS = tuple(field.name for field in fields(Seams))

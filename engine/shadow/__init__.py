@@ -1,0 +1,1 @@
+"""Who wrote each row, and who owned it: the ledger behind every verdict."""

@@ -1,0 +1,1 @@
+"""Operations with a known fault, one file each. Only ``engine/defects`` may import them."""
