@@ -1,0 +1,115 @@
+"""All sessions of one arm, driven to their end over one httpx client.
+
+Sessions start when they arrive, at most ``concurrency`` at once, first come first served; a
+session is one conversation built from what was really received. It ends early where no reply came
+(timeout, transport error) and where its client left on purpose. One rule: time is the loop's, so
+the same code runs under the virtual clock and on a wall.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from engine.clock import now, sleep
+from lab.driver.client import Ask, Outcome, ask
+from lab.driver.tools import follow_up
+
+if TYPE_CHECKING:
+    import httpx
+
+    from lab.driver.recorder import Recorder
+    from lab.records import SessionPlan
+
+
+@dataclass(frozen=True)
+class Load:
+    """How the sessions are driven. Durations in seconds, ``abort_rate`` per turn.
+
+    A client that leaves does so a uniformly drawn part of ``abort_within_s`` after sending.
+    """
+
+    concurrency: int = 60
+    stream: bool = True
+    max_tokens: int = 420
+    timeout_s: float = 600.0
+    abort_rate: float = 0.0
+    abort_within_s: float = 2.0
+    seed: int = 0
+    model: str = "kvlab"
+
+
+@dataclass(frozen=True)
+class Lane:
+    """What all sessions of an arm share; ``throttle`` caps requests to a URL by the wall clock."""
+
+    http: httpx.AsyncClient
+    load: Load
+    recorder: Recorder
+    seats: asyncio.Semaphore
+    throttle: AbstractAsyncContextManager[Any]
+
+
+async def drive(
+    http: httpx.AsyncClient,
+    load: Load,
+    recorder: Recorder,
+    throttle: AbstractAsyncContextManager[Any] | None = None,
+) -> None:
+    """Run every plan of ``recorder`` to its end; what happened is in ``recorder.replies()``."""
+    recorder.start_s = now()
+    seats = asyncio.Semaphore(load.concurrency)
+    lane = Lane(http, load, recorder, seats, throttle or nullcontext())
+    async with asyncio.TaskGroup() as sessions:
+        for plan in recorder.plans:
+            sessions.create_task(_arrive(plan, lane), name=f"session-{plan.index:06d}")
+
+
+async def _arrive(plan: SessionPlan, lane: Lane) -> None:
+    await sleep(plan.start_s)
+    async with lane.seats:
+        await _converse(plan, lane)
+
+
+async def _converse(plan: SessionPlan, lane: Lane) -> None:
+    """One conversation: ask, execute the calls that came back, ask again."""
+    messages: list[dict[str, Any]] = [{"role": "system", "content": plan.system}]
+    leaving = departures(plan, lane.load)
+    for turn, planned in enumerate(plan.turns):
+        messages.extend(planned.prompt_messages)
+        await sleep(plan.think_s[turn])
+        outcome = await _turn(plan, turn, messages, leaving[turn], lane)
+        if outcome.status == "aborted":
+            lane.recorder.withdraw(plan, turn + 1)
+        if outcome.status != "ok":
+            return
+        messages.append(outcome.received.message())
+        messages.extend(follow_up(planned, outcome.received))
+
+
+async def _turn(
+    plan: SessionPlan,
+    turn: int,
+    messages: list[dict[str, Any]],
+    leave_s: float | None,
+    lane: Lane,
+) -> Outcome:
+    load = lane.load
+    request = Ask(
+        messages, plan.tools, load.stream, load.max_tokens, load.timeout_s, leave_s, load.model
+    )
+    async with lane.throttle:
+        lane.recorder.sending(plan, turn, now())
+    outcome = await ask(lane.http, request)
+    lane.recorder.received(plan, turn, outcome)
+    return outcome
+
+
+def departures(plan: SessionPlan, load: Load) -> list[float | None]:
+    """For each turn, how long this client waits before it leaves; None where it stays. Seeded."""
+    rng = Random(f"{load.seed}/departures/{plan.index}")
+    drawn = [(rng.random(), rng.uniform(0.0, load.abort_within_s)) for _ in plan.turns]
+    return [within if chance < load.abort_rate else None for chance, within in drawn]

@@ -1,0 +1,111 @@
+"""One reply as the client received it, whole or in deltas.
+
+One rule: keep what came, repair nothing; what is not a reply at all raises ``BrokenStream``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from lab.driver.sse import BrokenStream
+
+
+@dataclass
+class Received:
+    """What has arrived of one reply. Times in seconds of the loop's clock."""
+
+    content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)  # OpenAI's shape
+    finish_reason: str | None = None
+    token_ids: list[int] | None = None
+    usage: dict[str, Any] = field(default_factory=dict)
+    request_id: str | None = None
+    first_token_s: float | None = None
+
+    def take_whole(self, body: Any) -> None:
+        """Fill from a ``chat.completion`` object; raises ``BrokenStream`` where it is none."""
+        with _shape(body):
+            self._whole(body)
+
+    def take_delta(self, event: Any, now_s: float) -> None:
+        """Add one ``chat.completion.chunk``; raises ``BrokenStream`` where it is none."""
+        with _shape(event):
+            self._delta(event, now_s)
+
+    def _whole(self, body: Any) -> None:
+        choice = self._head(body)
+        message = choice.get("message") if choice else None
+        if choice is None or not isinstance(message, dict):
+            raise BrokenStream(f"no choice in {str(body)[:60]!r}")
+        self._text(message)
+        self.tool_calls = list(message.get("tool_calls") or [])
+        self._end(choice)
+
+    def _delta(self, event: Any, now_s: float) -> None:
+        choice = self._head(event)
+        if choice is None:
+            return
+        delta = choice.get("delta") or {}
+        if self.first_token_s is None and any(
+            delta.get(key) for key in ("content", "reasoning_content", "tool_calls")
+        ):
+            self.first_token_s = now_s
+        self._text(delta)
+        for part in delta.get("tool_calls") or []:
+            self._call(part)
+        self._end(choice)
+
+    def message(self) -> dict[str, Any]:
+        """The assistant message that an agent puts into its conversation: what it received."""
+        message: dict[str, Any] = {"role": "assistant", "content": self.content}
+        if self.reasoning is not None:
+            message["reasoning_content"] = self.reasoning
+        if self.tool_calls:
+            message["tool_calls"] = self.tool_calls
+        elif self.content is None:
+            message["content"] = ""
+        return message
+
+    def _head(self, body: Any) -> dict[str, Any] | None:
+        if not isinstance(body, dict) or "error" in body:
+            raise BrokenStream(f"an error instead of a reply: {str(body)[:120]}")
+        self.request_id = body.get("id") or self.request_id
+        self.usage = body.get("usage") or self.usage
+        choices = body.get("choices") or []
+        return choices[0] if choices else None
+
+    def _text(self, part: dict[str, Any]) -> None:
+        if part.get("content") is not None:
+            self.content = (self.content or "") + part["content"]
+        if part.get("reasoning_content") is not None:
+            self.reasoning = (self.reasoning or "") + part["reasoning_content"]
+
+    def _call(self, part: dict[str, Any]) -> None:
+        """Merge one delta of a call: the first names it, later ones add to its arguments."""
+        index = part.get("index", 0)
+        if index == len(self.tool_calls):
+            self.tool_calls.append(
+                {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+            )
+        call, function = self.tool_calls[index], part.get("function") or {}
+        call["id"] = part.get("id") or call["id"]
+        call["function"]["name"] += function.get("name") or ""
+        call["function"]["arguments"] += function.get("arguments") or ""
+
+    def _end(self, choice: dict[str, Any]) -> None:
+        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        if choice.get("token_ids") is not None:
+            self.token_ids = list(choice["token_ids"])
+
+
+@contextmanager
+def _shape(body: Any) -> Iterator[None]:
+    """Turn the surprises of a body that has another shape into one ``BrokenStream``."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise BrokenStream(f"not a reply ({error}): {str(body)[:60]}") from error

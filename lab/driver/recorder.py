@@ -1,0 +1,136 @@
+"""The replies of one arm as they come in, and the ones that never came.
+
+One rule: every turn of every plan ends as exactly one ``Reply``; ``replies`` fills in the rest as
+unfinished, so a wedge or an interruption loses nothing and counts nothing as clean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.text.tokenizer import EOS, decode
+from lab.records import Reply, SessionPlan
+
+if TYPE_CHECKING:
+    from engine.events import EventLog
+    from lab.driver.client import Outcome
+
+Progress = Callable[[int, int], None]
+
+
+class Recorder:
+    """Collects replies and writes each into the history; ``progress(done, due)`` after each."""
+
+    def __init__(
+        self,
+        plans: Sequence[SessionPlan],
+        progress: Progress = lambda done, due: None,
+        events: EventLog | None = None,
+    ) -> None:
+        self.plans, self.events, self._progress = plans, events, progress
+        self.start_s = 0.0  # the loop's time at which the arm began
+        self._due = sum(len(plan.turns) for plan in plans)
+        self._sent_s: dict[tuple[int, int], float] = {}
+        self._replies: dict[tuple[int, int], Reply] = {}
+
+    def sending(self, plan: SessionPlan, turn: int, now_s: float) -> None:
+        """Note that a turn's request goes out, in case nothing ever comes back."""
+        self._sent_s[plan.index, turn] = now_s - self.start_s
+
+    def received(self, plan: SessionPlan, turn: int, outcome: Outcome) -> None:
+        """File what became of a turn."""
+        self._file(_reply(plan, turn, outcome, self.start_s))
+        self._progress(len(self._replies), self._due)
+
+    def withdraw(self, plan: SessionPlan, turn: int) -> None:
+        """The client has left for good: its turns from ``turn`` on are not due any more."""
+        for later in range(turn, len(plan.turns)):
+            self._file(replace(_unfinished(plan, later), due=False))
+        self._progress(len(self._replies), self._due)
+
+    def replies(self, why: str = "the session ended before this turn") -> list[Reply]:
+        """One reply for each turn, by session and turn; ``why`` explains the missing ones."""
+        return [
+            self._replies.get((plan.index, turn)) or self._missing(plan, turn, why)
+            for plan in self.plans
+            for turn in range(len(plan.turns))
+        ]
+
+    def _missing(self, plan: SessionPlan, turn: int, why: str) -> Reply:
+        empty = replace(_unfinished(plan, turn), error=why)
+        sent_s = self._sent_s.get((plan.index, turn))
+        return empty if sent_s is None else replace(empty, status="timeout", sent_s=sent_s)
+
+    def _file(self, reply: Reply) -> None:
+        self._replies[reply.session, reply.turn] = reply
+        if self.events is not None:
+            text = (reply.raw_text or reply.content or "").encode()
+            self.events.emit(
+                "reply",
+                session=reply.session,
+                turn=reply.turn,
+                status=reply.status,
+                finish_reason=str(reply.finish_reason),
+                tokens=reply.completion_tokens,
+                text_sha=hashlib.sha256(text).hexdigest(),
+            )
+
+
+def raw_text(ids: Sequence[int] | None) -> str | None:
+    """The reply's whole text, specials spelled out, without a final end-of-sequence token."""
+    if ids is None:
+        return None
+    try:
+        return decode(ids[:-1] if ids and ids[-1] == EOS else ids)
+    except KeyError:  # ids of a vocabulary that is not ours
+        return None
+
+
+def _unfinished(plan: SessionPlan, turn: int) -> Reply:
+    return Reply(
+        session=plan.index,
+        turn=turn,
+        due=True,
+        status="not_sent",
+        finish_reason=None,
+        raw_text=None,
+        content=None,
+        reasoning=None,
+        tool_calls=(),
+        prompt_tokens=0,
+        cached_tokens=0,
+        completion_tokens=0,
+        sent_s=0.0,
+        first_token_s=None,
+        done_s=None,
+        expected_text=plan.turns[turn].expected_text,
+        expected_call=plan.turns[turn].expected_call,
+    )
+
+
+def _reply(plan: SessionPlan, turn: int, outcome: Outcome, start_s: float) -> Reply:
+    """An outcome on the arm's clock; a client that left on purpose is owed nothing."""
+    got, usage = outcome.received, outcome.received.usage
+    first_s, done_s = got.first_token_s, outcome.done_s
+    details = usage.get("prompt_tokens_details") or {}
+    return replace(
+        _unfinished(plan, turn),
+        due=outcome.status != "aborted",
+        status=outcome.status,
+        finish_reason=got.finish_reason,
+        raw_text=raw_text(got.token_ids),
+        content=got.content,
+        reasoning=got.reasoning,
+        tool_calls=tuple(got.tool_calls),
+        prompt_tokens=int(usage.get("prompt_tokens") or 0),
+        cached_tokens=int(details.get("cached_tokens") or 0),
+        completion_tokens=int(usage.get("completion_tokens") or 0),
+        sent_s=outcome.sent_s - start_s,
+        first_token_s=None if first_s is None else first_s - start_s,
+        done_s=None if done_s is None else done_s - start_s,
+        request_id=got.request_id,
+        error=outcome.error,
+    )

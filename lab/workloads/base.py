@@ -1,0 +1,77 @@
+"""What every load must offer, and the registry of loads by kind.
+
+One rule: parameters are a frozen pydantic model; an unknown key is the model's error to report.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lab.errors import UserError
+from lab.registry import Registry
+from lab.workloads.presets import PRESETS
+
+if TYPE_CHECKING:
+    from lab.records import SessionPlan
+
+
+class WorkloadModel(BaseModel):
+    """Parameters that all loads share. Durations in seconds of the arm's clock.
+
+    ``think_s`` is the mean pause before a turn; ``max_tokens`` and ``timeout_s`` bound one reply.
+    How fast sessions arrive and how many run at once are toggles, not parameters.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sessions: int = Field(default=60, ge=1, le=100_000)
+    turns: int = Field(default=4, ge=1, le=64)
+    stream: bool = True
+    think_s: float = Field(default=0.0, ge=0)
+    max_tokens: int = Field(default=420, ge=1)
+    timeout_s: float = Field(default=600.0, gt=0)
+
+    @abstractmethod
+    def plan(self, seed: int, arrival_rate: float = 0.0) -> list[SessionPlan]:
+        """The sessions in order of their index; ``arrival_rate`` a second, 0 for all at once."""
+
+    @abstractmethod
+    def longest_context(self) -> int:
+        """Tokens that the longest conversation can reach, runaway replies included."""
+
+
+WORKLOADS: Registry[type[WorkloadModel]] = Registry("workload", "lab.workloads")
+
+
+def resolve(kind: str, preset: str, given: Mapping[str, Any]) -> WorkloadModel:
+    """The validated parameters: the preset's, overridden by what was given (None = not given).
+
+    Raises ``UserError`` for an unknown kind or preset, pydantic's ``ValidationError`` for a key.
+    """
+    kinds = WORKLOADS.all()
+    if kind not in kinds:
+        raise UserError(f"workload.kind: unknown {kind!r}; accepted: {', '.join(kinds)}")
+    if preset not in PRESETS:
+        raise UserError(f"workload.preset: unknown {preset!r}; accepted: {', '.join(PRESETS)}")
+    chosen = {key: value for key, value in given.items() if value is not None}
+    return kinds[kind].model_validate({**PRESETS[preset].workload, **chosen})
+
+
+def check_fits(workload: WorkloadModel, max_context: int, pool_pages: int, page: int) -> None:
+    """Raise ``UserError`` unless the longest conversation fits the model's context and the pool."""
+    longest = workload.longest_context()
+    if longest > max_context:
+        raise UserError(
+            f"workload: a conversation can reach {longest} tokens; the model's context is "
+            f"{max_context}: fewer turns, fewer entries or a smaller max_tokens"
+        )
+    pages = -(-longest // page)
+    if pages > pool_pages:
+        raise UserError(
+            f"pool_pages: {pool_pages} pages of {page} tokens; one conversation of {longest} "
+            f"tokens needs {pages}"
+        )

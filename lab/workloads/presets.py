@@ -1,0 +1,59 @@
+"""Sizes that belong together: a load's numbers and the engine's defaults for them.
+
+One rule: a preset only holds defaults; a scenario, then an arm, may override every one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Defaults of one size: ``workload`` by the load's keys, ``engine`` by toggle keys."""
+
+    about: str
+    workload: Mapping[str, Any]
+    engine: Mapping[str, Any]
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "reference": Preset(
+            about="60 sessions of 4 turns over contexts of about 6,000 tokens",
+            workload=MappingProxyType(
+                {
+                    "sessions": 60,
+                    "turns": 4,
+                    "groups": 6,
+                    "shared_entries": 13,  # 3.4k tokens: 13 pages to share
+                    "private_entries": 6,  # 1.6k tokens
+                    "max_tokens": 420,
+                }
+            ),
+            engine=MappingProxyType(
+                {"index_topk": 64, "pool_pages": 768, "chunked_prefill": 2048, "concurrency": 60}
+            ),
+        ),
+        "small": Preset(
+            about="8 sessions of 2 turns over contexts of about 2,000 tokens, for tests",
+            workload=MappingProxyType(
+                {
+                    "sessions": 8,
+                    "turns": 2,
+                    "groups": 2,
+                    "shared_entries": 3,
+                    "private_entries": 2,
+                    "max_tokens": 300,
+                }
+            ),
+            engine=MappingProxyType(
+                # about four conversations at once: the pool is short on purpose
+                {"index_topk": 16, "pool_pages": 48, "chunked_prefill": 512, "concurrency": 8}
+            ),
+        ),
+    }
+)
