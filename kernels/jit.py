@@ -1,0 +1,41 @@
+"""Triton, where it is installed: `jit` and `tl` for the kernels, and one clear error where it is
+not.
+
+Rule: importing `kernels` never needs Triton; only a launch does.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+AVAILABLE = find_spec("triton") is not None
+
+
+class TritonMissing(RuntimeError):
+    """Triton kernels were asked for on a platform that has no Triton."""
+
+
+class _NoLanguage:
+    """Stands in for `triton.language` so that kernel signatures can be read without it."""
+
+    constexpr = object
+
+
+def require() -> None:
+    """Raises TritonMissing unless kernels can be launched."""
+    if not AVAILABLE:
+        raise TritonMissing("Triton is not installed here (it needs Linux); use Ops.reference()")
+
+
+def _missing(_fn: Callable[..., Any]) -> Any:
+    return None
+
+
+tl: Any = import_module("triton.language") if AVAILABLE else _NoLanguage()
+jit: Callable[[Callable[..., Any]], Any] = import_module("triton").jit if AVAILABLE else _missing
+
+
+def next_power_of_2(n: int) -> int:
+    """The smallest power of two >= n: block sizes of kernels."""
+    return 1 << max(0, n - 1).bit_length()

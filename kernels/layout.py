@@ -1,0 +1,184 @@
+"""Where every byte of a page lives: the one place that does arithmetic on sizes, strides and item
+bytes.
+
+A pool is a `PageLayout` plus a number of pages. Copies, transfers and kernels take views made here
+and use their strides; nothing else multiplies a token count by a width. Two sides of a hand-over
+compare layouts with `==` and refuse when they differ.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+
+class Order(Enum):
+    """How the layers and pages of one buffer nest, named as SGLang's host pools name it."""
+
+    LAYER_FIRST = "layer_first"  # [layer, page, byte]
+    PAGE_FIRST = "page_first"  # [page, layer, byte]
+    PAGE_FIRST_DIRECT = "page_first_direct"  # [page, layer, 1, byte]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One tensor of a page: `per_token` elements of `dtype` for each of the page's tokens, stored
+    token after token.
+    """
+
+    name: str
+    per_token: int
+    dtype: torch.dtype
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes that one token takes in this plane."""
+        return self.per_token * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class PageLayout:
+    """The bytes of one page of one layer (structure of arrays: plane after plane, then padding),
+    and how layers and pages nest.
+
+    Equal layouts hold equal bytes; `order` and `layers` are part of the comparison.
+    """
+
+    planes: tuple[Plane, ...]
+    page_tokens: int
+    layers: int
+    order: Order = Order.LAYER_FIRST
+    row_align: int = 1
+
+    @cached_property
+    def page_bytes(self) -> int:
+        """Bytes of one page of one layer, padded to a multiple of `row_align`."""
+        used = sum(p.row_bytes for p in self.planes) * self.page_tokens
+        return -(-used // self.row_align) * self.row_align
+
+    @cached_property
+    def offsets(self) -> Mapping[str, int]:
+        """First byte of each plane inside a page, by name."""
+        starts, at = {}, 0
+        for p in self.planes:
+            starts[p.name] = at
+            at += p.row_bytes * self.page_tokens
+        return starts
+
+    def named(self, name: str) -> Plane:
+        """The plane called `name`. Raises KeyError, which lists the planes there are."""
+        for p in self.planes:
+            if p.name == name:
+                return p
+        raise KeyError(f"no plane {name!r}; this layout has {[p.name for p in self.planes]}")
+
+    def offset(self, name: str) -> int:
+        """First byte of plane `name` inside a page."""
+        return self.offsets[self.named(name).name]
+
+    def row_bytes(self, name: str) -> int:
+        """Bytes that one token takes in plane `name`."""
+        return self.named(name).row_bytes
+
+    def allocate(self, pages: int, device: str | torch.device = "cpu", fill: int = 0) -> Tensor:
+        """A uint8 buffer for `pages` pages of every layer, shaped as `order` says, every byte set
+        to `fill`.
+        """
+        shape = {
+            Order.LAYER_FIRST: (self.layers, pages, self.page_bytes),
+            Order.PAGE_FIRST: (pages, self.layers, self.page_bytes),
+            Order.PAGE_FIRST_DIRECT: (pages, self.layers, 1, self.page_bytes),
+        }[self.order]
+        return torch.full(shape, fill, dtype=torch.uint8, device=device)
+
+    def by_page(self, buf: Tensor) -> Tensor:
+        """The same bytes as uint8 `[page, layer, page_bytes]`, whatever the order; a view, never a
+        copy.
+        """
+        if self.order is Order.LAYER_FIRST:
+            return buf.transpose(0, 1)
+        return buf if self.order is Order.PAGE_FIRST else buf.squeeze(2)
+
+    def layer(self, buf: Tensor, i: int) -> "LayerView":
+        """Layer `i` of the buffer, as the operations take it."""
+        return LayerView(self, self.by_page(buf)[:, i])
+
+
+@dataclass(frozen=True)
+class FlatRows:
+    """A plane seen as one matrix of byte rows that spans all pages, so that whole rows move with a
+    single `index_select`.
+
+    Row of a slot = `first + (slot // page_tokens) * page_rows + slot % page_tokens`. Rows between
+    planes hold other planes' bytes.
+    """
+
+    bytes: Tensor  # uint8 [rows, row_bytes]
+    first: int
+    page_rows: int
+    page_tokens: int
+
+    def index(self, slots: Tensor) -> Tensor:
+        """Row of each slot, in the integer dtype of `slots`."""
+        spare = self.page_rows - self.page_tokens
+        rows = slots if spare == 0 else slots + (slots // self.page_tokens) * spare
+        return rows if self.first == 0 else rows + self.first
+
+
+@dataclass(frozen=True, eq=False)
+class LayerView:
+    """One layer of one pool: `pages` is uint8 `[page, page_bytes]`, strided over pages. What every
+    operation takes.
+    """
+
+    layout: PageLayout
+    pages: Tensor
+
+    def plane(self, name: str) -> Tensor:
+        """`[page, page_tokens, per_token]` of the plane's dtype, a strided view of the pool's own
+        bytes.
+        """
+        p, start = self.layout.named(name), self.layout.offset(name)
+        block = self.pages[:, start : start + p.row_bytes * self.layout.page_tokens]
+        return block.view(p.dtype).view(len(block), self.layout.page_tokens, p.per_token)
+
+    @cached_property
+    def flat(self) -> Mapping[str, FlatRows]:
+        """Byte rows of each plane whose row size divides its offset and the page stride; other
+        planes are left out.
+        """
+        found = {}
+        for p in self.layout.planes:
+            stride, start = self.pages.stride(0), self.layout.offset(p.name)
+            if stride % p.row_bytes == 0 and start % p.row_bytes == 0 and len(self.pages) > 0:
+                rows = (len(self.pages) - 1) * stride + start // p.row_bytes * p.row_bytes
+                rows = rows // p.row_bytes + self.layout.page_tokens
+                matrix = self.pages.as_strided((rows, p.row_bytes), (p.row_bytes, 1))
+                found[p.name] = FlatRows(
+                    matrix, start // p.row_bytes, stride // p.row_bytes, self.layout.page_tokens
+                )
+        return found
+
+    def gather(self, name: str, slots: Tensor) -> Tensor:
+        """Copies the byte rows of `slots` (int [N], all >= 0) of plane `name`: uint8 `[N,
+        row_bytes]`.
+        """
+        flat = self.flat.get(name)
+        if flat is not None:
+            return flat.bytes.index_select(0, flat.index(slots))
+        page, offset = slots // self.layout.page_tokens, slots % self.layout.page_tokens
+        return self.plane(name)[page.long(), offset.long()].view(torch.uint8)
+
+    def scatter(self, name: str, slots: Tensor, rows: Tensor) -> None:
+        """Writes byte rows (uint8 `[N, row_bytes]`) of plane `name` to `slots` (int64 [N], all >=
+        0).
+        """
+        flat = self.flat.get(name)
+        if flat is not None:
+            flat.bytes.index_copy_(0, flat.index(slots), rows)
+            return
+        page, offset = slots // self.layout.page_tokens, slots % self.layout.page_tokens
+        self.plane(name)[page, offset] = rows.view(self.layout.named(name).dtype)

@@ -1,0 +1,134 @@
+"""Ops: the frozen set of operations that an engine is given; torch on a CPU, Triton on a GPU, or
+one of them replaced by a faulty twin.
+
+Rule: nothing outside this package picks an implementation. `dataclasses.replace(ops,
+store_index_k=...)` swaps one operation.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from kernels import jit
+from kernels.indexer_logits import indexer_logits_ref
+from kernels.layout import LayerView
+from kernels.page_digest import page_digest_ref
+from kernels.sparse_attention import Segment, sparse_attention_ref
+from kernels.store_index_k import store_index_k_ref
+from kernels.store_latent import store_latent_ref
+from kernels.topk import topk_slots_v1_ref, topk_slots_v2_ref
+from kernels.window_attention import window_attention_ref
+
+__all__ = ["LayerView", "Ops", "Segment"]
+
+
+class StoreLatent(Protocol):
+    """Writes latents float32 [N, 512] to int64 slots [N] where live (bool [N]) and slot > 0."""
+
+    def __call__(self, dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor) -> None: ...
+
+
+class StoreIndexK(Protocol):
+    """Writes index keys float32 [N, 128]; returns int64 [N], the slot each row really wrote, -1 =
+    skipped.
+    """
+
+    def __call__(self, dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) -> Tensor: ...
+
+
+class IndexerLogits(Protocol):
+    """float32 [B, P * 64] logits of every entry in each row's pages, -inf at and beyond `lens`
+    (int32 [B], in entries).
+    """
+
+    def __call__(
+        self, src: LayerView, q: Tensor, weight: Tensor, page_table: Tensor, lens: Tensor
+    ) -> Tensor: ...
+
+
+class TopkSlots(Protocol):
+    """int32 [B, k] slots of the k largest logits, -1 = none; all positions in order where `lens` <=
+    k.
+    """
+
+    def __call__(self, logits: Tensor, lens: Tensor, page_table: Tensor, k: int) -> Tensor: ...
+
+
+class SparseAttention(Protocol):
+    """(out float32 [B, H, dims], lse float32 [B, H]): one softmax a head over all segments and the
+    sink.
+    """
+
+    def __call__(
+        self,
+        q: Tensor,
+        segments: tuple[Segment, ...],
+        bias: Tensor,
+        sink: Tensor,
+        *,
+        rope_only: bool = False,
+        dims: tuple[int, int] | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+
+
+class WindowAttention(Protocol):
+    """(out float32 [T, H, dims], lse float32 [T, H]) of the last T positions of a context, each
+    over its window.
+    """
+
+    def __call__(
+        self,
+        q: Tensor,
+        src: LayerView,
+        ctx_slots: Tensor,
+        window: int,
+        sink: Tensor,
+        *,
+        rope_only: bool = False,
+        dims: tuple[int, int] | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+
+
+class PageDigest(Protocol):
+    """int64 [N] digests of whole pages, bound to the position of every byte."""
+
+    def __call__(self, src: LayerView, pages: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Ops:
+    """The operations of the serving path. Shapes and meanings stand in the protocols above and in
+    each operation's file.
+    """
+
+    store_latent: StoreLatent
+    store_index_k: StoreIndexK
+    indexer_logits: IndexerLogits
+    topk_slots_v1: TopkSlots
+    topk_slots_v2: TopkSlots
+    sparse_attention: SparseAttention
+    window_attention: WindowAttention
+    page_digest: PageDigest
+
+    @classmethod
+    def reference(cls) -> "Ops":
+        """The torch implementations: what a CPU serves with, and what every kernel is tested
+        against.
+        """
+        return cls(
+            store_latent=store_latent_ref,
+            store_index_k=store_index_k_ref,
+            indexer_logits=indexer_logits_ref,
+            topk_slots_v1=topk_slots_v1_ref,
+            topk_slots_v2=topk_slots_v2_ref,
+            sparse_attention=sparse_attention_ref,
+            window_attention=window_attention_ref,
+            page_digest=page_digest_ref,
+        )
+
+    @classmethod
+    def triton(cls) -> "Ops":
+        """The Triton kernels. Raises TritonMissing, one line, where Triton is not installed."""
+        jit.require()
+        raise jit.TritonMissing("the Triton kernels are not built yet")
