@@ -1,0 +1,9 @@
+"""The results database: one DuckDB file, written arm by arm, before anything is judged.
+
+One rule: what is read back equals what was saved, and a process that dies loses its open arm only.
+"""
+
+from lab.store.db import DEFAULT_DB, Results, open_results
+from lab.store.rows import RunStatus, StoredRun
+
+__all__ = ["DEFAULT_DB", "Results", "RunStatus", "StoredRun", "open_results"]

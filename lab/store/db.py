@@ -1,0 +1,179 @@
+"""``Results``: the one way in and out of the results database.
+
+One rule: one process has the file for as long as its run lasts, so a run found ``running`` when
+the file is opened belongs to a process that is gone, and becomes ``interrupted``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lab.errors import StoreError
+from lab.records import ArmHistory, Finding, RunVerdict
+from lab.store import queries, saves
+from lab.store.connection import connect, transaction
+from lab.store.migrations import migrate
+from lab.store.rows import LEGAL, RunStatus, StoredRun, encode
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+DEFAULT_DB = Path("results/lab.duckdb")
+
+
+def open_results(path: Path = DEFAULT_DB, *, create: bool = True) -> Results:
+    """Open the database, made if it is missing and ``create``; raises ``StoreError``."""
+    if not create and not path.exists():
+        raise StoreError(f"{path}: no such database; `kvlab run` makes it, --db names another")
+    return Results(path)
+
+
+class Results:
+    """The results database, open; a context manager that closes it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.db = connect(path)
+        try:
+            migrate(self.db, str(path))
+            self.db.execute(
+                "UPDATE runs SET status = ? WHERE status = ?",
+                [RunStatus.INTERRUPTED.value, RunStatus.RUNNING.value],
+            )
+        except BaseException:
+            self.db.close()
+            raise
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and let other processes have it."""
+        self.db.close()
+
+    def begin_run(
+        self, scenario_name: str, scenario_yaml: str, seed: int, versions: Mapping[str, Any]
+    ) -> str:
+        """Enter a run as ``running``; returns its id, such as ``20261129T194500-ab12``."""
+        started_at = now()
+        run = self._new_id(f"{scenario_name}\n{scenario_yaml}\n{seed}", started_at)
+        values = [run, scenario_name, encode(scenario_yaml), seed, encode(dict(versions))]
+        self.db.execute(
+            "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
+            [*values, RunStatus.RUNNING.value, started_at],
+        )
+        return run
+
+    def _new_id(self, what: str, at: datetime) -> str:
+        taken = {run.id for run in self.runs()}
+        counter = len(taken)
+        while True:
+            suffix = hashlib.sha256(f"{what}\n{counter}".encode("utf-8", "replace")).hexdigest()[:4]
+            run = f"{at:%Y%m%dT%H%M%S}-{suffix}"
+            if run not in taken:
+                return run
+            counter += 1
+
+    def save_arm(self, run: str, history: ArmHistory) -> None:
+        """Everything that one arm left, in one transaction: all of it or nothing."""
+        with transaction(self.db, str(self.path)):
+            arm = len(queries.arm_names(self.db, run))
+            saves.save_history(self.db, run, arm, history)
+
+    def finish_run(self, run: str, status: RunStatus | str) -> None:
+        """Say what became of a running run; unless judged, its durations are sums over arms."""
+        to = RunStatus(status)
+        at = self.run(run).status
+        if to not in LEGAL[at]:
+            raise StoreError(f"{self.path}: run {run} is {at.value}, it cannot become {to.value}")
+        saves.finish(self.db, run, to)
+
+    def histories(self, run: str) -> list[ArmHistory]:
+        """What each stored arm left, equal to what was saved, in the run's order."""
+        arms = queries.arm_names(self.db, self.run(run).id)
+        return [queries.read_history(self.db, run, arm) for arm in arms.values()]
+
+    def save_verdict(
+        self, run: str, verdict: RunVerdict, findings: Mapping[str, Sequence[Finding]]
+    ) -> None:
+        """What was concluded, in place of what was concluded before; ``findings`` by arm name."""
+        arms = queries.arm_names(self.db, run)
+        judged_at = now()
+        with transaction(self.db, str(self.path)):
+            saves.forget_verdict(self.db, run)
+            for arm in verdict.arms:
+                key = (run, arms[arm.name])
+                saves.save_arm_verdict(self.db, key, judged_at, arm)
+                saves.save_findings(self.db, key, findings.get(arm.name, ()))
+            saves.save_comparisons(self.db, run, verdict.comparisons)
+            self.db.execute(
+                "UPDATE runs SET wall_s = ?, virtual_s = ? WHERE id = ?",
+                [verdict.wall_s, verdict.virtual_s, run],
+            )
+
+    def verdict(self, run: str) -> RunVerdict:
+        """What was last concluded about a run; raises ``StoreError`` if it was never judged."""
+        stored = self.run(run)
+        if not stored.verdicts:
+            raise StoreError(f"{self.path}: run {run} has no verdict; `kvlab judge {run}` makes it")
+        return RunVerdict(
+            run=run,
+            scenario=stored.scenario,
+            seed=stored.seed,
+            wall_s=stored.wall_s or 0.0,
+            virtual_s=stored.virtual_s or 0.0,
+            arms=tuple(queries.read_arm_verdicts(self.db, run)),
+            comparisons=tuple(queries.read_comparisons(self.db, run)),
+        )
+
+    def findings(self, run: str) -> dict[str, list[Finding]]:
+        """The findings behind the verdict, by arm name, in the run's order."""
+        arms = queries.arm_names(self.db, run)
+        return {name: queries.read_findings(self.db, run, arm) for name, arm in arms.items()}
+
+    def runs(self) -> list[StoredRun]:
+        """Every run, oldest first."""
+        return queries.read_runs(self.db)
+
+    def run(self, run: str) -> StoredRun:
+        """One run by its whole id; raises ``StoreError``."""
+        for stored in self.runs():
+            if stored.id == run:
+                return stored
+        raise StoreError(f"{self.path}: no run {run!r}")
+
+    def resolve(self, name: str) -> str:
+        """A run's id from ``last``, the id's beginning, or its four last characters."""
+        known = [stored.id for stored in self.runs()]
+        if not known:
+            raise StoreError(f"{self.path}: holds no run yet; `kvlab run` makes one")
+        if name == "last":
+            return known[-1]
+        found = [run for run in known if run.startswith(name) or run.endswith(f"-{name}")]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise StoreError(f"{self.path}: {name!r} fits {len(found)} runs: {shown(found)}")
+        raise StoreError(f"{self.path}: no run {name!r}; the latest: {shown(known)}")
+
+
+def shown(runs: Sequence[str]) -> str:
+    """The latest few ids, for a message."""
+    return ", ".join(reversed(runs[-4:]))
+
+
+def now() -> datetime:
+    """The moment, UTC without a zone: DuckDB's TIMESTAMP as Python reads it back."""
+    return datetime.now(UTC).replace(tzinfo=None)

@@ -1,0 +1,110 @@
+"""The schema, as the steps that build it; each step runs once, in order, in its own transaction.
+
+One rule: a migration that was ever released is never edited, only followed by another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from duckdb import DuckDBPyConnection
+
+from lab.errors import StoreError
+from lab.store.connection import transaction
+
+Migration = Callable[[DuckDBPyConnection], None]
+MIGRATIONS: list[Migration] = []
+
+
+def migration(step: Migration) -> Migration:
+    """File ``step`` as the next one; its name must say its number (``m001_...``)."""
+    expected = f"m{len(MIGRATIONS) + 1:03d}_"
+    if not step.__name__.startswith(expected):
+        raise ValueError(f"migration {step.__name__!r} must be named {expected}...")
+    MIGRATIONS.append(step)
+    return step
+
+
+def migrate(db: DuckDBPyConnection, path: str) -> None:
+    """Bring the database to this kvlab's schema.
+
+    Raises ``StoreError`` when the file belongs to something else or to a newer kvlab.
+    """
+    version = schema_version(db, path)
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"{path}: written by a newer kvlab (schema {version}, this one knows "
+            f"{len(MIGRATIONS)}); upgrade kvlab or choose another file with --db"
+        )
+    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
+        with transaction(db, path):
+            step(db)
+            db.execute("INSERT INTO schema_version VALUES (?)", [number])
+
+
+def schema_version(db: DuckDBPyConnection, path: str) -> int:
+    """The number of the last step applied; 0, and the table made, in an empty database."""
+    tables = {name for (name,) in db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if tables and "schema_version" not in tables:
+        raise StoreError(
+            f"{path}: a DuckDB database that kvlab did not make; choose another file with --db"
+        )
+    db.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+    row = db.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
+    return int(row[0]) if row else 0
+
+
+@migration
+def m001_initial(db: DuckDBPyConnection) -> None:
+    """Runs, their arms, what each arm left, and what was concluded.
+
+    ``arm`` is the arm's place in its run, ``position`` a row's place in its arm, from 0. Times in
+    seconds of the arm's clock unless they say ``_ns``; ``started_at`` and ``judged_at`` are UTC.
+    ``tool_calls`` is text: a corrupt reply may hold JSON that no JSON column accepts.
+    """
+    db.execute(
+        """
+        CREATE TABLE runs (
+            id TEXT PRIMARY KEY, scenario TEXT NOT NULL, yaml TEXT NOT NULL, seed BIGINT NOT NULL,
+            versions JSON NOT NULL, status TEXT NOT NULL, started_at TIMESTAMP NOT NULL,
+            wall_s DOUBLE, virtual_s DOUBLE);
+        CREATE TABLE arms (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, name TEXT NOT NULL, settings JSON NOT NULL,
+            sessions INTEGER NOT NULL, history_digest TEXT NOT NULL, wall_s DOUBLE NOT NULL,
+            virtual_s DOUBLE NOT NULL, stalled TEXT, PRIMARY KEY (run, arm), UNIQUE (run, name));
+        CREATE TABLE sessions (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, session INTEGER NOT NULL,
+            replies_due INTEGER NOT NULL, first_sent_s DOUBLE, last_done_s DOUBLE);
+        CREATE TABLE turns (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, session INTEGER NOT NULL,
+            turn INTEGER NOT NULL, expected_text TEXT NOT NULL, expected_call JSON NOT NULL);
+        CREATE TABLE replies (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
+            session INTEGER NOT NULL, turn INTEGER NOT NULL, due BOOLEAN NOT NULL,
+            status TEXT NOT NULL, finish_reason TEXT, raw_text TEXT, content TEXT, reasoning TEXT,
+            tool_calls TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
+            cached_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
+            sent_s DOUBLE NOT NULL, first_token_s DOUBLE, done_s DOUBLE, request_id TEXT,
+            error TEXT);
+        CREATE TABLE counters (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, name TEXT NOT NULL, value BIGINT NOT NULL);
+        CREATE TABLE events (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
+            at_ns BIGINT NOT NULL, kind TEXT NOT NULL, fields JSON NOT NULL);
+        CREATE TABLE findings (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
+            session INTEGER NOT NULL, turn INTEGER NOT NULL, detector TEXT NOT NULL,
+            outcome TEXT NOT NULL, detail TEXT NOT NULL, kind TEXT NOT NULL);
+        CREATE TABLE verdicts (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, judged_at TIMESTAMP NOT NULL,
+            sessions INTEGER NOT NULL, sessions_corrupt INTEGER NOT NULL,
+            replies_due INTEGER NOT NULL, replies_corrupt INTEGER NOT NULL,
+            unfinished INTEGER NOT NULL, rate DOUBLE NOT NULL, ci95_low DOUBLE NOT NULL,
+            ci95_high DOUBLE NOT NULL, outcomes JSON NOT NULL, violations JSON NOT NULL,
+            exposure JSON NOT NULL, verdict TEXT NOT NULL, expected TEXT, reason TEXT NOT NULL);
+        CREATE TABLE comparisons (
+            run TEXT NOT NULL, position INTEGER NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL,
+            test TEXT NOT NULL, p_value DOUBLE NOT NULL, difference_low DOUBLE NOT NULL,
+            difference_high DOUBLE NOT NULL);
+        """
+    )

@@ -1,0 +1,113 @@
+"""Every statement that reads the tables, over an open connection.
+
+One rule: rows come back in the order in which they were saved; nothing relies on a table's own.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, Reply
+from lab.store import rows as r
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def read_history(db: DuckDBPyConnection, run: str, arm: int) -> ArmHistory:
+    """One arm as it was saved."""
+    row = db.execute(
+        "SELECT name, settings, sessions, history_digest, wall_s, virtual_s, stalled FROM arms"
+        " WHERE run = ? AND arm = ?",
+        [run, arm],
+    ).fetchone()
+    assert row is not None
+    name, settings, sessions, digest, wall_s, virtual_s, stalled = row
+    return ArmHistory(
+        name=name,
+        settings=json.loads(settings),
+        sessions=sessions,
+        replies=read_replies(db, run, arm),
+        counters=dict(
+            db.execute(
+                "SELECT name, value FROM counters WHERE run = ? AND arm = ? ORDER BY rowid",
+                [run, arm],
+            ).fetchall()
+        ),
+        events=read_events(db, run, arm),
+        history_digest=digest,
+        wall_s=wall_s,
+        virtual_s=virtual_s,
+        stalled=stalled,
+    )
+
+
+def read_replies(db: DuckDBPyConnection, run: str, arm: int) -> list[Reply]:
+    """An arm's replies in the order in which they were saved."""
+    columns = ", ".join(r.REPLY_COLUMNS)
+    found = db.execute(
+        f"SELECT {columns}, expected_text, expected_call FROM replies"
+        " JOIN turns USING (run, arm, session, turn) WHERE run = ? AND arm = ? ORDER BY position",
+        [run, arm],
+    ).fetchall()
+    return [r.reply_of(row) for row in found]
+
+
+def read_events(db: DuckDBPyConnection, run: str, arm: int) -> list[tuple[int, str, Any]]:
+    """An arm's events in order: (virtual ns, kind, fields)."""
+    found = db.execute(
+        "SELECT at_ns, kind, fields FROM events WHERE run = ? AND arm = ? ORDER BY position",
+        [run, arm],
+    ).fetchall()
+    return [(at_ns, kind, json.loads(fields)) for at_ns, kind, fields in found]
+
+
+def arm_names(db: DuckDBPyConnection, run: str) -> dict[str, int]:
+    """The run's stored arms, by name, in order."""
+    found = db.execute("SELECT name, arm FROM arms WHERE run = ? ORDER BY arm", [run]).fetchall()
+    return dict(found)
+
+
+def read_arm_verdicts(db: DuckDBPyConnection, run: str) -> list[ArmVerdict]:
+    """The run's verdicts in the order of its arms."""
+    own = ", ".join(f"v.{name}" for name in r.VERDICT_COLUMNS)
+    found = db.execute(
+        "SELECT a.name, a.settings, a.history_digest, a.wall_s, a.virtual_s, v.ci95_low,"
+        f" v.ci95_high, {own} FROM verdicts v JOIN arms a USING (run, arm)"
+        " WHERE run = ? ORDER BY arm",
+        [run],
+    ).fetchall()
+    return [r.arm_verdict_of(row) for row in found]
+
+
+def read_findings(db: DuckDBPyConnection, run: str, arm: int) -> list[Finding]:
+    """An arm's findings in the order in which they were saved."""
+    columns = ", ".join(r.FINDING_COLUMNS)
+    found = db.execute(
+        f"SELECT {columns} FROM findings WHERE run = ? AND arm = ? ORDER BY position", [run, arm]
+    ).fetchall()
+    return [r.finding_of(row) for row in found]
+
+
+def read_comparisons(db: DuckDBPyConnection, run: str) -> list[Comparison]:
+    """The run's comparisons, in order."""
+    found = db.execute(
+        "SELECT a, b, test, p_value, difference_low, difference_high FROM comparisons"
+        " WHERE run = ? ORDER BY position",
+        [run],
+    ).fetchall()
+    return [r.comparison_of(row) for row in found]
+
+
+def read_runs(db: DuckDBPyConnection) -> list[r.StoredRun]:
+    """Every run, oldest first."""
+    found = db.execute(
+        """
+        SELECT id, scenario, yaml, seed, versions, status, started_at, wall_s, virtual_s,
+            (SELECT coalesce(list(name ORDER BY arm), []) FROM arms WHERE run = id),
+            (SELECT coalesce(list(verdict ORDER BY arm), []) FROM verdicts WHERE run = id)
+        FROM runs ORDER BY started_at, rowid
+        """
+    ).fetchall()
+    return [r.stored_run_of(row) for row in found]

@@ -1,0 +1,160 @@
+"""Records as rows of the database, and back.
+
+One rule: a row holds plain scalars; what has structure is JSON text, in the record's own order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from lab.records import ArmVerdict, Comparison, Finding, Reply
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+REPLY_COLUMNS = (
+    *("session", "turn", "due", "status", "finish_reason", "raw_text", "content", "reasoning"),
+    *("tool_calls", "prompt_tokens", "cached_tokens", "completion_tokens"),
+    *("sent_s", "first_token_s", "done_s", "request_id", "error"),
+)
+FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
+VERDICT_COLUMNS = (
+    *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
+    *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
+)
+JSON_COLUMNS = frozenset({"tool_calls", "outcomes", "violations", "exposure"})
+
+Row = Sequence[Any]
+
+
+class RunStatus(StrEnum):
+    """What became of a run; ``interrupted`` is also what a killed process leaves."""
+
+    RUNNING = "running"
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+LEGAL: dict[RunStatus, frozenset[RunStatus]] = {
+    RunStatus.RUNNING: frozenset({RunStatus.DONE, RunStatus.INTERRUPTED, RunStatus.FAILED}),
+    RunStatus.DONE: frozenset(),
+    RunStatus.INTERRUPTED: frozenset(),
+    RunStatus.FAILED: frozenset(),
+}
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One run as `kvlab runs` lists it; ``arms`` and ``verdicts`` are in the run's order."""
+
+    id: str
+    scenario: str
+    yaml: str
+    seed: int
+    versions: dict[str, Any]
+    status: RunStatus
+    started_at: datetime  # UTC, without a zone
+    wall_s: float | None
+    virtual_s: float | None
+    arms: tuple[str, ...]
+    verdicts: tuple[str, ...]  # empty until the run is judged
+
+
+def encode(value: Any) -> Any:
+    """A field's value as a column takes it: text without lone surrogates, structure as JSON."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value)
+    return value
+
+
+def row_of(record: object, columns: Iterable[str]) -> list[Any]:
+    """The named fields of a record, encoded."""
+    return [encode(getattr(record, name)) for name in columns]
+
+
+def fields_of(columns: Sequence[str], row: Row) -> dict[str, Any]:
+    """The inverse of ``row_of``: field names with decoded values."""
+    return {
+        name: json.loads(value) if name in JSON_COLUMNS else value
+        for name, value in zip(columns, row, strict=True)
+    }
+
+
+def reply_of(row: Row) -> Reply:
+    """A reply from its ``REPLY_COLUMNS`` followed by its turn's expected text and call."""
+    *own, expected_text, expected_call = row
+    fields = fields_of(REPLY_COLUMNS, own)
+    fields["tool_calls"] = tuple(fields["tool_calls"])
+    return Reply(**fields, expected_text=expected_text, expected_call=json.loads(expected_call))
+
+
+def finding_of(row: Row) -> Finding:
+    """A finding from its ``FINDING_COLUMNS``."""
+    return Finding(**fields_of(FINDING_COLUMNS, row))
+
+
+def arm_verdict_of(row: Row) -> ArmVerdict:
+    """A verdict from name, settings, digest, wall, virtual, ci low and high, VERDICT_COLUMNS."""
+    name, settings, digest, wall_s, virtual_s, low, high, *own = row
+    return ArmVerdict(
+        name=name,
+        settings=json.loads(settings),
+        history_digest=digest,
+        wall_s=wall_s,
+        virtual_s=virtual_s,
+        ci95=(low, high),
+        **fields_of(VERDICT_COLUMNS, own),
+    )
+
+
+def stored_run_of(row: Row) -> StoredRun:
+    """A run from its columns, its arms' names and their verdicts."""
+    run, scenario, yaml, seed, versions, status, started_at, wall_s, virtual_s, arms, verdicts = row
+    return StoredRun(
+        id=run,
+        scenario=scenario,
+        yaml=yaml,
+        seed=seed,
+        versions=json.loads(versions),
+        status=RunStatus(status),
+        started_at=started_at,
+        wall_s=wall_s,
+        virtual_s=virtual_s,
+        arms=tuple(arms),
+        verdicts=tuple(verdicts),
+    )
+
+
+def comparison_of(row: Row) -> Comparison:
+    """A comparison from a, b, test, p and the two ends of the difference."""
+    a, b, test, p_value, low, high = row
+    return Comparison(a, b, test, p_value, (low, high))
+
+
+def session_rows(replies: Iterable[Reply]) -> list[list[Any]]:
+    """One row a session, by number: replies due, first sent, last done."""
+    rows: dict[int, list[Any]] = {}
+    for reply in replies:
+        row = rows.setdefault(reply.session, [reply.session, 0, None, None])
+        row[1] += reply.due
+        if reply.status != "not_sent":
+            row[2] = reply.sent_s if row[2] is None else min(row[2], reply.sent_s)
+        if reply.done_s is not None:
+            row[3] = reply.done_s if row[3] is None else max(row[3], reply.done_s)
+    return [rows[session] for session in sorted(rows)]
+
+
+def turn_rows(replies: Iterable[Reply]) -> list[list[Any]]:
+    """One row a turn, by session and turn: what the right reply is."""
+    rows = {
+        (reply.session, reply.turn): [encode(reply.expected_text), encode(reply.expected_call)]
+        for reply in replies
+    }
+    return [[*turn, *rows[turn]] for turn in sorted(rows)]

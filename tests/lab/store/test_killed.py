@@ -1,0 +1,66 @@
+"""A process that is killed leaves a file that opens, with every arm that had finished."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lab.store import RunStatus, open_results
+from tests.lab.samples import history
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BETWEEN_ARMS = """
+import sys
+from pathlib import Path
+from lab.store import open_results
+from tests.lab.samples import history
+results = open_results(Path(sys.argv[1]))
+run = results.begin_run("padded_scatter", "name: padded_scatter", 7, {})
+results.save_arm(run, history("bf16, graph on", corrupt=10))
+"""
+INSIDE_AN_ARM = (
+    BETWEEN_ARMS
+    + """
+from lab.store import saves
+results.db.execute("BEGIN")
+saves.save_history(results.db, run, 1, history("fp8, graph on"))
+"""
+)
+WAIT = """
+print(run, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("script", [BETWEEN_ARMS, INSIDE_AN_ARM], ids=["between", "inside"])
+def test_a_killed_run_keeps_its_finished_arms_only(tmp_path: Path, script: str) -> None:
+    path = tmp_path / "lab.duckdb"
+    command = [sys.executable, "-c", script + WAIT, str(path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as victim:
+        assert victim.stdout is not None
+        run = victim.stdout.readline().strip()
+        victim.send_signal(signal.SIGKILL)
+    with open_results(path) as results:
+        assert results.resolve("last") == run
+        assert results.run(run).status is RunStatus.INTERRUPTED
+        assert results.histories(run) == [history("bf16, graph on", corrupt=10)]
+
+
+def test_an_arm_that_fails_to_store_leaves_nothing_of_itself(tmp_path: Path) -> None:
+    with open_results(tmp_path / "lab.duckdb") as results:
+        run = results.begin_run("any", "", 0, {})
+        bad = history("one")
+        bad.counters = {"padded_rows": 2**70}
+        with pytest.raises(Exception, match="INT64"):
+            results.save_arm(run, bad)
+        assert results.histories(run) == []
+        results.save_arm(run, history("one"))
+        assert results.histories(run) == [history("one")]
