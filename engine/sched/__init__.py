@@ -1,0 +1,1 @@
+"""Who runs next, and on which pages. No tensors, no clock."""

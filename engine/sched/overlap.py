@@ -1,0 +1,67 @@
+"""The two orders of an engine's loop.
+
+One rule: the order is all that differs. ``run`` does a batch's work and lets its time pass, so
+arrivals and aborts happen inside; what it returns is processed at once, or one step later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from engine.request import Request
+from engine.sched.batch import Batch
+from engine.sched.scheduler import Scheduler
+
+Run = Callable[[Batch], Awaitable[Sequence[int]]]
+Deliver = Callable[[list[Request]], None]
+
+
+def to_nobody(heard: list[Request]) -> None:
+    """The ``deliver`` of a loop whose tokens nobody waits for."""
+
+
+class Loop(Protocol):
+    """One order of scheduling, running and processing."""
+
+    async def step(self) -> bool:
+        """Take one turn; False where there was nothing to do."""
+
+
+@dataclass
+class NormalLoop:
+    """Run a batch, then process it. ``deliver`` hears who got a token, step by step."""
+
+    scheduler: Scheduler
+    run: Run
+    deliver: Deliver = to_nobody
+
+    async def step(self) -> bool:
+        batch = self.scheduler.next_batch()
+        if batch is None:
+            return False
+        self.deliver(self.scheduler.finish(batch, await self.run(batch)))
+        return True
+
+
+@dataclass
+class OverlapLoop:
+    """Run batch N, then process batch N-1: scheduling never waits for tokens.
+
+    A row of N may have ended in N-1. Its token is discarded, and its pages are released when N is
+    processed. A full pool drains the pipeline before anybody is retracted.
+    """
+
+    scheduler: Scheduler
+    run: Run
+    deliver: Deliver = to_nobody
+    _behind: tuple[Batch, Sequence[int]] | None = field(default=None, init=False)
+
+    async def step(self) -> bool:
+        batch = self.scheduler.next_batch()
+        ahead = None if batch is None else (batch, await self.run(batch))
+        behind, self._behind = self._behind, ahead
+        if behind is not None:
+            self.deliver(self.scheduler.finish(*behind))
+        return ahead is not None or behind is not None

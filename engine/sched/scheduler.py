@@ -1,0 +1,198 @@
+"""Continuous batching over a paged pool: who runs next, and what becomes of the tokens.
+
+One rule: ``next_batch`` and ``finish`` alternate per batch, in order, and every request's
+``inflight`` counts the batches between. Prefill goes before decode; rows keep their order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.cache.prefix import NoPrefix, PrefixCache
+from engine.config import PAGE_TOKENS
+from engine.request import Request, Status
+from engine.sched import audit
+from engine.sched.batch import Batch, DecodeBatch, PrefillBatch
+from engine.sched.holdings import Holdings
+from engine.sched.prefill import PrefillQueue
+from engine.sched.questions import Questions
+from engine.sched.retraction import victim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from engine.events import EventLog
+    from engine.pools.allocator import PageAllocator
+    from engine.sched.limits import Limits
+
+
+class Scheduler:
+    """Requests over pages and rows.
+
+    ``should_stop(req)`` is asked after every token and returns a finish reason or None.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        allocator: PageAllocator,
+        radix: PrefixCache | None,
+        events: EventLog,
+        questions: Questions | None = None,
+        should_stop: Callable[[Request], str | None] = lambda req: None,
+    ) -> None:
+        self.limits = limits
+        self.events = events
+        self.holdings = Holdings(allocator, radix or NoPrefix(), limits.max_running, events)
+        self.queue = PrefillQueue(self.holdings, limits.chunked_prefill)
+        self.running: list[Request] = []  # decode rows, in order
+        self.leaving: list[Request] = []  # ended, still rows of a step in flight
+        self._ask = questions or Questions()
+        self._should_stop = should_stop
+        self._batches_in_flight = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request waits, runs or leaves."""
+        return not (self.queue.waiting or self._admitted())
+
+    def add(self, req: Request) -> None:
+        """Queue a request. Raises ``RequestRefused`` for one that could never be served."""
+        self.limits.refuse_if_hopeless(req, self.holdings.allocator.pages)
+        self.queue.append(req)
+
+    def abort(self, req: Request) -> None:
+        """End a request at any moment; one that has ended already is left alone."""
+        if req.done:
+            return
+        held = req.status is Status.RUNNING
+        if not self.queue.remove(req):
+            self.running.remove(req)
+        if req.inflight:
+            self.events.count("aborts_in_flight")
+        self._end(req, Status.ABORTED, "abort")
+        if held:
+            self._let_go(req)
+
+    def next_batch(self) -> Batch | None:
+        """The next step, or None.
+
+        None with a batch in flight may mean that the pool is full: process that batch, ask again.
+        """
+        # the third try: a lone row that was retracted starts again on the pages it gave back
+        batch = self._prefill() or self._decode() or self._prefill()
+        if batch is not None:
+            self._batches_in_flight += 1
+            for req in batch.requests:
+                req.inflight += 1
+        return batch
+
+    def finish(self, batch: Batch, tokens: Sequence[int]) -> list[Request]:
+        """Process a step that has run. ``tokens[i]`` was sampled for ``batch.sampled[i]``.
+
+        Returns the requests that got a token, in row order. A row that ended while the step was
+        in flight gets none.
+        """
+        self._batches_in_flight -= 1
+        for req in batch.requests:
+            req.inflight -= 1
+        if isinstance(batch, PrefillBatch):
+            self._publish(batch)
+        heard = self._hand_out(batch, tokens)
+        self.running = [req for req in self.running if not req.done]
+        self._settle()
+        return heard
+
+    def owners(self) -> dict[int, str]:
+        """Each page's owner: "free", "cache" or "request <id>"."""
+        return audit.owners(self.holdings, self._admitted())[0]
+
+    def check(self) -> list[str]:
+        """Broken page and slot invariants, as sentences; holds at every moment."""
+        return audit.check(self.holdings, self._admitted())
+
+    def _admitted(self) -> list[Request]:
+        partial = [self.queue.partial] if self.queue.partial else []
+        return [*partial, *self.running, *self.leaving]
+
+    def _prefill(self) -> PrefillBatch | None:
+        chunks = self.queue.take(len(self.running))
+        for chunk in chunks:
+            if chunk.last:
+                self.running.append(chunk.req)
+            if self._ask.publication.before_run(chunk):
+                self.holdings.publish(chunk.req, chunk.end)
+        return PrefillBatch(chunks) if chunks else None
+
+    def _decode(self) -> DecodeBatch | None:
+        if not self._make_room() or not self.running:
+            return None
+        for req in self.running:
+            if req.kv_len % PAGE_TOKENS == 0:
+                self.holdings.grow(req)
+            req.kv_len += 1
+        return DecodeBatch(list(self.running), [req.kv_len for req in self.running])
+
+    def _make_room(self) -> bool:
+        """Retract rows until the others can take a step; False to drain what is in flight first."""
+        while not self.holdings.can_grow(sum(not req.kv_len % PAGE_TOKENS for req in self.running)):
+            if self._batches_in_flight:
+                return False
+            self._retract(victim(self.running))
+        return True
+
+    def _retract(self, req: Request) -> None:
+        """Take a row's pages and queue it first: it computes prompt and output again."""
+        self.events.count("retractions")
+        self.events.emit("retract", request=req.id, output=len(req.output), kv=req.kv_len)
+        self.running.remove(req)
+        self.holdings.release(req)
+        req.move(Status.WAITING)
+        self.queue.put_back(req)
+
+    def _publish(self, batch: PrefillBatch) -> None:
+        for chunk in batch.chunks:
+            if chunk.req.status is Status.RUNNING:
+                self.holdings.publish(chunk.req, chunk.end)
+
+    def _hand_out(self, batch: Batch, tokens: Sequence[int]) -> list[Request]:
+        heard: list[Request] = []
+        for row, token in enumerate(tokens):
+            req = self._ask.rows.owner(batch, row, self.running)
+            if req.done:
+                self.events.count("discarded_tokens")
+                continue
+            req.output.append(token)
+            heard.append(req)
+            if reason := self._ends(req, token):
+                self._end(req, Status.FINISHED, reason)
+                self._let_go(req)
+        return heard
+
+    def _ends(self, req: Request, token: int) -> str | None:
+        if token == self.limits.eos:
+            return "stop"
+        if reason := self._should_stop(req):
+            return reason
+        return "length" if len(req.output) >= req.max_tokens else None
+
+    def _end(self, req: Request, status: Status, reason: str) -> None:
+        req.move(status)
+        req.finish_reason = reason
+        self.events.emit("end", request=req.id, reason=reason, output=len(req.output))
+
+    def _let_go(self, req: Request) -> None:
+        """Release an ended request now, or once it is a row of no step in flight."""
+        self.leaving.append(req)
+        if req.inflight:
+            self.events.count("deferred_releases")
+        self._settle()
+
+    def _settle(self) -> None:
+        staying: list[Request] = []
+        for req in self.leaving:
+            if self._ask.reuse.releasable(req):
+                self.holdings.release(req)
+            else:
+                staying.append(req)
+        self.leaving = staying
