@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.text import arguments
 from engine.text.dsml import ToolCall, encode_calls, parse_block
 from engine.text.schema import violation
-from engine.text.tokenizer import DSML, SPELLING, decode, encode
+from engine.text.tokenizer import decode, encode
 from tests.engine.text.samples import GET_RECORD, D, block
 
 TEXT = st.one_of(st.text(max_size=8), st.sampled_from([D, "\n", '"', f"</{D}parameter>", "\ud800"]))
