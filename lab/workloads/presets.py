@@ -29,8 +29,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                     "sessions": 60,
                     "turns": 4,
                     "groups": 6,
-                    "shared_entries": 13,  # 3.4k tokens: 13 pages to share
-                    "private_entries": 6,  # 1.6k tokens
+                    "shared_entries": 12,  # 3.1k tokens: 12 pages to share
+                    "private_entries": 5,  # 1.3k tokens
                     "max_tokens": 420,
                 }
             ),

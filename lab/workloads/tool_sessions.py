@@ -46,8 +46,8 @@ class ToolSessions(WorkloadModel):
     """Parameters of the load. Entries are ``manual.ENTRY_STRIDE`` tokens each."""
 
     groups: int = Field(default=6, ge=1)
-    shared_entries: int = Field(default=13, ge=0)
-    private_entries: int = Field(default=6, ge=1)
+    shared_entries: int = Field(default=12, ge=0)
+    private_entries: int = Field(default=5, ge=1)
 
     @model_validator(mode="after")
     def _enough_entries(self) -> Self:

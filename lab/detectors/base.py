@@ -1,0 +1,87 @@
+"""What a detector is, what it may know, and in which order detectors are believed.
+
+One rule: a detector looks at one reply and says in one phrase what is wrong, or None. It never
+sees another reply; what other sessions own is in the ``Context``.
+
+Ranks: a corrupt reply is counted under the fired detector of the lowest rank, the most telling:
+
+* 1x  bytes of somebody else: ``foreign_secret``
+* 2x  what the API's user sees as markup or endless text: ``leaked_markup``, ``repeated_think_end``,
+      ``loop``, ``tag_salad``, ``script_mix``
+* 3x  a call that is missing: ``dropped_call``, ``empty_visible``
+* 4x  a call that is there and wrong: ``unknown_tool``, ``malformed_arguments``,
+      ``schema_violation``, ``wrong_value``
+* 5x  ``wrong_text``: any other byte than the expected one, so nothing is ever missed
+* 6x  not the model's fault: ``parser_fault``
+* 7x  no whole reply: ``transport_error``, ``timed_out``, ``unfinished``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from lab.records import Finding, Reply
+from lab.registry import Registry
+
+
+class Kind(StrEnum):
+    """Four things that are counted apart."""
+
+    CORRUPT = "corrupt"  # the model's text is wrong
+    PARSER_FAULT = "parser_fault"  # the text is right, or parsed otherwise than it reads
+    UNFINISHED = "unfinished"  # no whole reply: neither clean nor corrupt
+    NONDETERMINISTIC = "nondeterministic"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a detector may know beside the reply.
+
+    ``tools``   JSON Schema of the parameters of each offered tool
+    ``owners``  word -> the sessions that may say it
+    """
+
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    owners: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+Look = Callable[[Reply, Context], str | None]
+OUTCOME = {Kind.UNFINISHED: "unknown"}  # every other kind is a failure
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A named look; see the module for ``rank``."""
+
+    name: str
+    rank: int
+    kind: Kind
+    look: Look
+
+    def __call__(self, reply: Reply, context: Context) -> Finding | None:
+        """What it finds; a look that raises finds that it does not know."""
+        try:
+            detail = self.look(reply, context)
+        except Exception as error:  # a detector's bug must never pass a reply
+            return self._finding(reply, "unknown", f"{type(error).__name__}: {error}")
+        return (detail and self._finding(reply, OUTCOME.get(self.kind, "fail"), detail)) or None
+
+    def _finding(self, reply: Reply, outcome: str, detail: str) -> Finding:
+        return Finding(reply.session, reply.turn, self.name, outcome, detail, self.kind.value)
+
+
+DETECTORS: Registry[Detector] = Registry("detector", "lab.detectors")
+
+
+def detector(rank: int, kind: Kind = Kind.CORRUPT) -> Callable[[Look], Look]:
+    """File a function as the detector of its own name."""
+
+    def file(look: Look) -> Look:
+        name: str = look.__name__
+        DETECTORS.register(name)(Detector(name, rank, kind, look))
+        return look
+
+    return file

@@ -1,0 +1,60 @@
+"""All detectors on one reply. One rule: the expected text exonerates the model, nothing else does.
+
+Where the raw text is the expected one, a corruption detector that would fire is looking at the
+parser's work, so only the others are asked. A reply that its limit cut while it was still right is
+unfinished, not corrupt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lab.detectors.base import DETECTORS, Context, Detector, Kind
+
+if TYPE_CHECKING:
+    from lab.records import Finding, Reply
+
+
+def examine(reply: Reply, context: Context) -> list[Finding]:
+    """Every finding on one reply, most telling first; none where nothing was due."""
+    if not reply.due:
+        return []
+    found = [look(reply, context) for look in ranked() if _applies(look.kind, reply)]
+    return [finding for finding in found if finding is not None]
+
+
+def worst(findings: Sequence[Finding], kind: Kind) -> Finding | None:
+    """The finding of ``kind`` under which a reply is counted: the first that is sure."""
+    sure = [f for f in findings if f.kind == kind.value and f.outcome == "fail"]
+    return sure[0] if sure else None
+
+
+def ranked() -> list[Detector]:
+    """All detectors by rank."""
+    return sorted(DETECTORS.all().values(), key=lambda found: (found.rank, found.name))
+
+
+def as_expected(reply: Reply) -> bool:
+    """Whether the raw text is known and is what was expected, or the cut start of it."""
+    if reply.raw_text is None or not reply.expected_text:
+        return False
+    return reply.raw_text == reply.expected_text or cut_short(reply)
+
+
+def cut_short(reply: Reply) -> bool:
+    """Whether ``max_tokens`` ended a reply that was right so far."""
+    raw = reply.raw_text
+    return reply.finish_reason == "length" and raw is not None and _starts(reply, raw)
+
+
+def _starts(reply: Reply, raw: str) -> bool:
+    return len(raw) < len(reply.expected_text) and reply.expected_text.startswith(raw)
+
+
+def _applies(kind: Kind, reply: Reply) -> bool:
+    if kind is Kind.UNFINISHED:
+        return True
+    if reply.status != "ok":
+        return False
+    return kind is not Kind.CORRUPT or not as_expected(reply)

@@ -1,0 +1,27 @@
+"""Tool-call markup shown to the user as text: the call never reached the tool.
+
+A reply that ran to its token limit is a loop or a cut tag; one that *stopped* like this looks
+like a success to whoever counts finish reasons.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.detectors.base import Context, detector
+from lab.detectors.surface import MARKER, excerpt, visible
+
+if TYPE_CHECKING:
+    from lab.records import Reply
+
+
+@detector(rank=20)
+def leaked_markup(reply: Reply, context: Context) -> str | None:
+    """DSML in the visible text, in any spelling of its bars, though the reply ended by itself."""
+    text = visible(reply)
+    found = MARKER.search(text)
+    if found is None or reply.finish_reason == "length":
+        return None
+    return f"DSML in the content, finish_reason {reply.finish_reason}: " + excerpt(
+        text, found.start()
+    )

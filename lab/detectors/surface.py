@@ -1,0 +1,69 @@
+"""The surfaces of a reply that detectors read. One rule: what stands in code literals is speech.
+
+A reply may *talk* about markup; production's detector masks code literals for the same reason.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lab.records import Reply
+
+# U+FF5C is DSML's own bar; damaged and look-alike replies show it doubled, as U+2016, or as ASCII.
+BARS = "[｜‖|]{1,2}"
+MARKER = re.compile(rf"{BARS}\s*DSML\s*{BARS}")
+THINK, END_THINK = "<think>", "</think>"
+_LITERAL = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def masked(text: str) -> str:
+    """``text`` with its code literals blanked out, at the same length."""
+    return _LITERAL.sub(lambda found: " " * len(found[0]), text)
+
+
+def visible(reply: Reply) -> str:
+    """What a chat window would show, code literals masked."""
+    return masked(reply.content or "")
+
+
+def whole(reply: Reply) -> str:
+    """The raw text; where the target does not tell it, what was parsed, put together."""
+    if reply.raw_text is not None:
+        return reply.raw_text
+    parts = [reply.reasoning or "", reply.content or ""]
+    parts += [f"{name} {arguments}" for name, arguments in calls(reply)]
+    return "\n".join(part for part in parts if part)
+
+
+def calls(reply: Reply) -> list[tuple[str, str]]:
+    """Name and arguments text of each call received, as OpenAI's shape holds them."""
+    functions = [call.get("function") or {} for call in reply.tool_calls]
+    return [(str(f.get("name")), _text(f.get("arguments"))) for f in functions]
+
+
+def arguments_of(text: str) -> dict[str, object]:
+    """The object that arguments spell; raises ``ValueError`` for anything else."""
+    value = json.loads(text, object_pairs_hook=_once)
+    if not isinstance(value, dict):
+        raise ValueError(f"{type(value).__name__} instead of an object")
+    return value
+
+
+def excerpt(text: str, at: int = 0, length: int = 40) -> str:
+    """A quoted piece of ``text`` around ``at``."""
+    start = max(0, at - 10)
+    return repr(text[start : start + length])
+
+
+def _text(arguments: object) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """JSON allows a repeated name; a call that says one thing twice is damaged."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("an argument is given twice")
+    return dict(pairs)

@@ -1,0 +1,21 @@
+"""A turn that was due and never sent, or whose right reply was cut: neither clean nor corrupt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.detectors.base import Context, Kind, detector
+from lab.detectors.examine import cut_short
+
+if TYPE_CHECKING:
+    from lab.records import Reply
+
+
+@detector(rank=74, kind=Kind.UNFINISHED)
+def unfinished(reply: Reply, context: Context) -> str | None:
+    """Never sent though due, left by its client, or cut by ``max_tokens`` while still right."""
+    if reply.status in ("not_sent", "aborted"):
+        return reply.error or reply.status
+    if reply.status == "ok" and cut_short(reply):
+        return f"cut after {reply.completion_tokens} tokens, right so far"
+    return None
