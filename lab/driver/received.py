@@ -66,8 +66,6 @@ class Received:
             message["reasoning_content"] = self.reasoning
         if self.tool_calls:
             message["tool_calls"] = self.tool_calls
-        elif self.content is None:
-            message["content"] = ""
         return message
 
     def _head(self, body: Any) -> dict[str, Any] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 
-def arrivals(seed: int, sessions: int, rate: float) -> list[float]:
-    """Starts in seconds: a Poisson process of ``rate`` sessions a second; all at 0 for rate 0."""
-    if rate == 0:
+def arrivals(seed: int, sessions: int, rate: float | None) -> list[float]:
+    """Starts in seconds: a Poisson process of ``rate`` sessions a second; all at 0 for None."""
+    if rate is None:
         return [0.0] * sessions
     rng, at, starts = Random(f"{seed}/arrivals"), 0.0, []
     for _ in range(sessions):

@@ -23,7 +23,8 @@ class WorkloadModel(BaseModel):
     """Parameters that all loads share. Durations in seconds of the arm's clock.
 
     ``think_s`` is the mean pause before a turn; ``max_tokens`` and ``timeout_s`` bound one reply.
-    How fast sessions arrive and how many run at once are toggles, not parameters.
+    ``arrival_rate`` (sessions a second; None: all at once) and ``abort_rate`` (chance that a client
+    leaves in mid-reply) are set by the toggles of these names, not by a scenario's workload.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,12 +33,14 @@ class WorkloadModel(BaseModel):
     turns: int = Field(default=4, ge=1, le=64)
     stream: bool = True
     think_s: float = Field(default=0.0, ge=0)
+    arrival_rate: float | None = Field(default=None, gt=0)
+    abort_rate: float = Field(default=0.0, ge=0, le=1)
     max_tokens: int = Field(default=420, ge=1)
     timeout_s: float = Field(default=600.0, gt=0)
 
     @abstractmethod
-    def plan(self, seed: int, arrival_rate: float = 0.0) -> list[SessionPlan]:
-        """The sessions in order of their index; ``arrival_rate`` a second, 0 for all at once."""
+    def plan(self, seed: int) -> list[SessionPlan]:
+        """The sessions in order of their index."""
 
     @abstractmethod
     def longest_context(self) -> int:

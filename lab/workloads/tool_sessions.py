@@ -15,6 +15,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from engine.scribe import manual
+from engine.text.template import tool_list
 from lab.records import SessionPlan, TurnPlan
 from lab.workloads.arrivals import arrivals, pauses
 from lab.workloads.base import WORKLOADS, WorkloadModel
@@ -63,17 +64,17 @@ class ToolSessions(WorkloadModel):
         """Tokens: the manual, and every turn run away to ``max_tokens``."""
         entries = self.shared_entries + self.private_entries
         head = INTRODUCTION + manual.RULES_TEXT
-        fixed = manual.token_count(head) + entries * (manual.ENTRY_STRIDE + 8)
+        fixed = manual.token_count(tool_list(TOOLS) + head) + entries * (manual.ENTRY_STRIDE + 8)
         return fixed + self.turns * (TURN_OVERHEAD + self.max_tokens)
 
-    def plan(self, seed: int, arrival_rate: float = 0.0) -> list[SessionPlan]:
+    def plan(self, seed: int) -> list[SessionPlan]:
         """The sessions; equal parameters and seeds give equal plans."""
         taken: set[str] = set()  # asked for membership only, never iterated
         shared = [
             _entries(Random(f"{seed}/group/{group}"), self.shared_entries, taken)
             for group in range(min(self.groups, self.sessions))
         ]
-        starts = arrivals(seed, self.sessions, arrival_rate)
+        starts = arrivals(seed, self.sessions, self.arrival_rate)
         return [
             self._session(seed, index, shared[index % self.groups], starts[index], taken)
             for index in range(self.sessions)
@@ -150,8 +151,7 @@ def _nonce(rng: Random, length: int, taken: set[str]) -> str:
 
 def _tool(function: manual.Function) -> dict[str, Any]:
     """The function as an OpenAI tool."""
-    low, high = manual.VALUE_LENGTHS
-    word = {"type": "string", "pattern": f"^[A-Z0-9]{{{low},{high}}}$"}
+    word = {"type": "string"}
     return {
         "type": "function",
         "function": {
