@@ -39,3 +39,9 @@ def rate() -> Domain:
     """Events a second, zero or more."""
     kind = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
     return Domain(kind, "a number a second, at least 0")
+
+
+def fraction() -> Domain:
+    """A probability."""
+    kind = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+    return Domain(kind, "a number from 0 to 1")

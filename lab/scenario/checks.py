@@ -1,0 +1,95 @@
+"""What a well-formed scenario can still get wrong. One rule: a check yields, it never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from engine.config import PAGE_TOKENS
+from engine.defects import catalog
+from engine.errors import ConfigError
+from lab.scenario.complaints import problem
+from lab.scenario.models import EVERY_OTHER_ARM, Arm, Scenario
+from lab.scenario.problem import Path, Problem, spell
+from lab.toggles import to_engine_config
+from lab.workloads import resolve
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Every mistake that only the whole scenario shows."""
+    yield from _arms(scenario)
+    yield from _build(scenario)
+    yield from _flips(scenario)
+    yield from _expectations(scenario)
+    for index, arm in enumerate(scenario.arms):
+        yield from _sizes(scenario, index, arm)
+
+
+def _arms(scenario: Scenario) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for index, arm in enumerate(scenario.arms):
+        first = seen.setdefault(arm.name, index)
+        if first != index:
+            what = f"{arm.name!r} names arm {first} already; an arm's name is its own"
+            yield Problem(("arms", index, "name"), what)
+        if arm.name == EVERY_OTHER_ARM:
+            yield Problem(("arms", index, "name"), "'*' stands for every other arm in `expect`")
+
+
+def _build(scenario: Scenario) -> Iterator[Problem]:
+    known = tuple(catalog())
+    for index, name in enumerate(scenario.build):
+        if name not in known:
+            yield Problem(
+                ("build", index), f"unknown defect {name!r}", ", ".join(known), name, known
+            )
+        elif name in scenario.build[:index]:
+            yield Problem(("build", index), f"{name!r} is in the build twice")
+
+
+def _flips(scenario: Scenario) -> Iterator[Problem]:
+    for key, flip in scenario.toggles.items():
+        if flip.bad == flip.good:
+            what = f"bad and good are both {spell(flip.bad)}; a toggle flips between two values"
+            yield Problem(("toggles", key), what)
+
+
+def _expectations(scenario: Scenario) -> Iterator[Problem]:
+    names = (*(arm.name for arm in scenario.arms), EVERY_OTHER_ARM)
+    for name in scenario.expect:
+        if name not in names:
+            accepted = ", ".join(repr(known) for known in names)
+            yield Problem(("expect", name), "no arm has this name", accepted, name, names)
+
+
+def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
+    """Whether the arm's load can be made, and its engine can hold one conversation of it."""
+    settings = scenario.settings(arm)
+    load = scenario.workload
+    try:
+        config = to_engine_config(settings, build=scenario.build, seed=scenario.seed)
+        workload = resolve(load.kind, load.preset, scenario.load(arm))
+    except ConfigError as error:
+        yield Problem(("arms", index), str(error))
+        return
+    except ValidationError as error:
+        yield replace(problem(error.errors()[0]), path=("workload",))
+        return
+    longest, pages = workload.longest_context(), config.pool_pages
+    if longest > config.model.max_context:
+        what = f"a conversation can reach {longest} tokens; the model's context is"
+        yield Problem(("workload",), f"{what} {config.model.max_context}")
+    elif -(-longest // PAGE_TOKENS) > pages:
+        needed = -(-longest // PAGE_TOKENS)
+        what = f"{pages} pages hold {pages * PAGE_TOKENS} tokens, one conversation can reach"
+        blame = _blame(scenario, index, arm, "pool_pages")
+        yield Problem(blame, f"{what} {longest}", f"at least {needed}")
+
+
+def _blame(scenario: Scenario, index: int, arm: Arm, key: str) -> Path:
+    """Where ``key`` got its value: in the arm, in the engine's settings, or from the preset."""
+    if key in arm.overrides:
+        return ("arms", index, key)
+    return ("engine", key) if key in scenario.engine else ("workload",)

@@ -1,0 +1,132 @@
+"""The shape of a scenario file, made from the registries. One rule: a new toggle or workload
+needs no line here; its own file says what it accepts, and the published schema follows.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from lab.scenario.models import Verdict
+from lab.toggles import TOGGLES
+from lab.workloads import PRESETS, WORKLOADS
+
+Sessions = Annotated[int, Field(ge=1, le=100_000)]
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class Strict(BaseModel):
+    """A file's mapping: no key but its own, no value of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ExpectationFile(Strict):
+    """What an arm must conclude."""
+
+    verdict: Verdict
+    violations: list[str] = []
+
+
+def model(name: str, fields: dict[str, Any], base: type[BaseModel] = Strict) -> type[BaseModel]:
+    """A model made of fields known only when the registries have loaded."""
+    return create_model(name, __base__=base, **fields)
+
+
+@functools.cache
+def settings() -> type[BaseModel]:
+    """The toggles, each optional."""
+    fields = {
+        key: (Annotated[t.domain.type, Field(description=f"{t.about} ({t.flag})")], None)
+        for key, t in TOGGLES.all().items()
+    }
+    return model("Settings", fields)
+
+
+@functools.cache
+def flips() -> type[BaseModel]:
+    """What bisection may flip: for each toggle the bad value and the good one."""
+    fields = {}
+    for key, t in TOGGLES.all().items():
+        flip = model(f"Flip_{key}", {"bad": (t.domain.type, ...), "good": (t.domain.type, ...)})
+        fields[key] = (flip, None)
+    return model("Flips", fields)
+
+
+@functools.cache
+def workloads() -> dict[str, type[BaseModel]]:
+    """For each kind, the keys that a file may give; a preset fills the rest."""
+    made = {}
+    for kind, cls in WORKLOADS.all().items():
+        fields: dict[str, Any] = {
+            "kind": (Literal[(kind,)], ...),
+            "preset": (Literal[tuple(PRESETS)], "reference"),
+        }
+        for name, field in cls.model_fields.items():
+            fields[name] = (Annotated[(field.annotation, Field(), *field.metadata)], None)
+        made[kind] = model(f"Workload_{kind}", {**fields, "sessions": (Sessions, None)})
+    return made
+
+
+@functools.cache
+def scenario_file() -> type[BaseModel]:
+    """The whole file."""
+    arm = model("Arm", {"name": (Name, ...), "sessions": (Sessions, None)}, settings())
+    kinds = list(workloads().values())
+    load: Any = functools.reduce(operator.or_, kinds)
+    if len(kinds) > 1:
+        load = Annotated[load, Field(discriminator="kind")]
+    return model(
+        "Scenario",
+        {
+            "name": (Name, ...),
+            "about": (str, ""),
+            "build": (list[str], []),
+            "target": (Literal["bundled"], "bundled"),
+            "workload": (load, ...),
+            "engine": (settings(), {}),
+            "arms": (Annotated[list[arm], Field(min_length=1)], ...),  # type: ignore[valid-type]
+            "toggles": (flips(), {}),
+            "expect": (dict[str, ExpectationFile], {}),
+            "seed": (Annotated[int, Field(ge=0)], 0),
+        },
+    )
+
+
+def keys_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """The keys that a mapping at ``path`` may hold; empty where any key may stand."""
+    match path:
+        case ():
+            return tuple(scenario_file().model_fields)
+        case ("workload",):
+            return tuple(sorted({key for m in workloads().values() for key in m.model_fields}))
+        case ("engine",) | ("toggles",):
+            return tuple(settings().model_fields)
+        case ("arms", _):
+            return ("name", "sessions", *settings().model_fields)
+        case ("toggles", _):
+            return ("bad", "good")
+        case ("expect", _):
+            return tuple(ExpectationFile.model_fields)
+    return ()
+
+
+def accepted_at(path: tuple[str | int, ...]) -> tuple[str, tuple[str, ...]]:
+    """What a value at ``path`` may be: in words, and the names among which to seek a near one."""
+    toggles = TOGGLES.all()
+    match path:
+        case ("engine", str(key)) | ("arms", _, str(key)) | ("toggles", str(key), _):
+            if key in toggles:
+                return toggles[key].domain.words, toggles[key].domain.options
+        case ("workload", "kind"):
+            return ", ".join(workloads()), tuple(workloads())
+        case ("workload", "preset"):
+            return ", ".join(PRESETS), tuple(PRESETS)
+        case ("expect", _, "verdict"):
+            return ", ".join(get_args(Verdict)), get_args(Verdict)
+        case ("target",):
+            return "bundled", ("bundled",)
+    return "", ()

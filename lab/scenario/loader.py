@@ -1,0 +1,111 @@
+"""From a scenario file to a `Scenario`. One rule: a mistake is one line, and the first is told."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from lab.errors import ScenarioError
+from lab.scenario.checks import check
+from lab.scenario.complaints import problems
+from lab.scenario.document import Document, read
+from lab.scenario.fields import scenario_file
+from lab.scenario.models import Arm, Expectation, Flip, Scenario, Workload
+from lab.scenario.patches import patches
+from lab.scenario.problem import MISSING
+from lab.toggles import defaults
+from lab.workloads import PRESETS, resolve
+
+if TYPE_CHECKING:
+    from lab.scenario.problem import Problem
+
+SCENARIOS = Path("scenarios")
+
+
+def load_scenario(path: Path, sets: Sequence[str] = (), seed: int | None = None) -> Scenario:
+    """The scenario in the file at ``path``, patched by the options.
+
+    A bare name finds its file under ``scenarios/``. Raises `ScenarioError`.
+    """
+    found = find(path)
+    return parse_scenario(read(found), str(found), sets, seed)
+
+
+def parse_scenario(
+    text: str, file: str, sets: Sequence[str] = (), seed: int | None = None
+) -> Scenario:
+    """The scenario that ``text`` holds; ``file`` is how errors name it. Raises `ScenarioError`."""
+    document = Document(text, file, patches(sets, seed))
+    try:
+        checked = scenario_file().model_validate(document.plain())
+    except ValidationError as error:
+        raise _first(document, problems(error)) from None
+    scenario = _build(checked.model_dump(exclude_unset=True), document)
+    found = list(check(scenario))
+    if found:
+        raise _first(document, found)
+    return scenario
+
+
+def find(path: Path) -> Path:
+    """``path`` itself, or the one file under ``scenarios/`` of that name."""
+    if path.exists():
+        return path
+    known = {file.stem: file for file in listed()}
+    if str(path) in known:
+        return known[str(path)]
+    near = difflib.get_close_matches(path.stem, known, n=1)
+    hint = f" (did you mean {str(known[near[0]])!r}?)" if near else ""
+    raise ScenarioError(f"{path}: no such file{hint}")
+
+
+def listed(root: Path = SCENARIOS) -> list[Path]:
+    """Every scenario file under ``root``, in order."""
+    return sorted([*root.rglob("*.yaml"), *root.rglob("*.yml")])
+
+
+def _first(document: Document, found: list[Problem]) -> ScenarioError:
+    """The mistake that stands first in the file, and how many follow.
+
+    A missing key comes last: as a rule it is there, misspelt, and that is the line to show.
+    """
+    located = [(document.where(problem.path), problem) for problem in found]
+    where, problem = min(located, key=lambda pair: (pair[1].what == MISSING, _order(pair[0])))
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return ScenarioError(problem.line(where) + more)
+
+
+def _order(where: str) -> int:
+    line = where.rpartition(":")[2]
+    return int(line) if line.isdecimal() else 0
+
+
+def _build(given: dict[str, Any], document: Document) -> Scenario:
+    """The frozen models from a file whose shape is right; ``given`` holds only what it says."""
+    load = dict(given["workload"])
+    kind, preset = load.pop("kind"), load.pop("preset", "reference")
+    sessions = load.pop("sessions", None) or resolve(kind, preset, {}).sessions
+    return Scenario(
+        name=given["name"],
+        about=given.get("about", ""),
+        build=tuple(given.get("build", ())),
+        target=given.get("target", "bundled"),
+        workload=Workload(kind=kind, preset=preset, sessions=sessions, options=load),
+        engine=given.get("engine", {}),
+        arms=tuple(_arm(dict(arm)) for arm in given["arms"]),
+        toggles={key: Flip(**flip) for key, flip in given.get("toggles", {}).items()},
+        expect={name: Expectation(**one) for name, one in given.get("expect", {}).items()},
+        seed=given.get("seed", 0),
+        path=Path(document.file),
+        source=document.source(),
+        base={**defaults(), **PRESETS[preset].engine},
+    )
+
+
+def _arm(given: dict[str, Any]) -> Arm:
+    name, sessions = given.pop("name"), given.pop("sessions", None)
+    return Arm(name=name, sessions=sessions, overrides=given)

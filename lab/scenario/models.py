@@ -1,0 +1,95 @@
+"""A scenario, parsed and frozen. One rule: whatever holds one of these can be run.
+
+A scenario file says what an arm *is*; `loader.py` turns its text into these models and every
+mistake in it into one line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Verdict = Literal["clean", "corrupt", "inconclusive", "wedged", "nondeterministic", "parser_fault"]
+EVERY_OTHER_ARM = "*"
+
+
+class Frozen(BaseModel):
+    """A model that nobody changes after it was read, and that knows no other keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Workload(Frozen):
+    """Which load is driven: its kind, its preset, its size, and the kind's own keys as given."""
+
+    kind: str
+    preset: str
+    sessions: int
+    options: dict[str, Any] = {}
+
+
+class Arm(Frozen):
+    """One arm: a name, perhaps its own number of sessions, and what it changes in the engine."""
+
+    name: str
+    sessions: int | None = None
+    overrides: dict[str, Any] = {}
+
+
+class Flip(Frozen):
+    """What bisection may flip: the suspected value and the one believed to be good."""
+
+    bad: Any
+    good: Any
+
+
+class Expectation(Frozen):
+    """What an arm must conclude, and the violations that must be named in it."""
+
+    verdict: Verdict
+    violations: tuple[str, ...] = ()
+
+
+class Scenario(Frozen):
+    """One experiment. ``source`` is the YAML that it was made of, after every patch."""
+
+    name: str
+    about: str
+    build: tuple[str, ...]
+    target: str
+    workload: Workload
+    engine: dict[str, Any]
+    arms: tuple[Arm, ...]
+    toggles: dict[str, Flip]
+    expect: dict[str, Expectation]
+    seed: int
+    path: Path
+    source: str
+    base: dict[str, Any]  # toggle defaults under the preset's own
+
+    def settings(self, arm: Arm) -> dict[str, Any]:
+        """Every toggle's value in ``arm``: defaults < preset < scenario < arm."""
+        return {**self.base, **self.engine, **arm.overrides}
+
+    def sessions(self, arm: Arm) -> int:
+        """How many sessions ``arm`` is due to run."""
+        return self.workload.sessions if arm.sessions is None else arm.sessions
+
+    def load(self, arm: Arm) -> dict[str, Any]:
+        """What ``lab.workloads.resolve`` is given for ``arm``: the keys that the file gives."""
+        return {**self.workload.options, "sessions": self.sessions(arm)}
+
+    def with_sessions(self, most: int) -> Scenario:
+        """The same with ``most`` sessions an arm; an arm that asks for fewer keeps its number."""
+        arms = tuple(
+            arm.model_copy(update={"sessions": min(most, arm.sessions)}) if arm.sessions else arm
+            for arm in self.arms
+        )
+        workload = self.workload.model_copy(update={"sessions": most})
+        return self.model_copy(update={"arms": arms, "workload": workload})
+
+    def expected(self, arm_name: str) -> Expectation | None:
+        """What the file expects of the arm, by its name or by ``*``; None where it is silent."""
+        return self.expect.get(arm_name, self.expect.get(EVERY_OTHER_ARM))

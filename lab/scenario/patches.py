@@ -1,0 +1,41 @@
+"""Options that change a scenario before it is checked: `--set`, `--seed`.
+
+One rule: a mistake in an option is told of the option, not of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from lab.errors import ScenarioError
+from lab.scenario.document import Patch
+
+
+def patches(sets: Sequence[str], seed: int | None = None) -> list[Patch]:
+    """The patches in the order in which they apply; raises `ScenarioError` on a malformed one."""
+    made = [parse_set(text) for text in sets]
+    if seed is not None:
+        made.append(Patch(("seed",), seed, f"--seed {seed}"))
+    return made
+
+
+def parse_set(text: str) -> Patch:
+    """`engine.radix=false` as a patch; the value is read as YAML, whole numbers index lists."""
+    option = f"--set {text}"
+    dotted, equals, value = text.partition("=")
+    steps = dotted.strip().split(".")
+    if not equals or not all(steps):
+        raise ScenarioError(f"{option}: not a patch; accepted: key.of.the.scenario=value")
+    keys = tuple(int(step) if step.isdecimal() else step for step in steps)
+    return Patch(keys, _value(value, option), option)
+
+
+def _value(text: str, option: str) -> Any:
+    try:
+        return YAML().load(text)
+    except (YAMLError, ValueError):
+        raise ScenarioError(f"{option}: the value is not YAML") from None
