@@ -12,7 +12,7 @@ Ranks: a corrupt reply is counted under the fired detector of the lowest rank, t
 * 4x  a call that is there and wrong: ``unknown_tool``, ``malformed_arguments``,
       ``schema_violation``, ``wrong_value``
 * 5x  ``wrong_text``: any other byte than the expected one, so nothing is ever missed
-* 6x  not the model's fault: ``parser_fault``
+* 6x  not the model's fault: ``parser_fault``, ``nondeterminism``
 * 7x  no whole reply: ``transport_error``, ``timed_out``, ``unfinished``
 """
 
@@ -42,10 +42,12 @@ class Context:
 
     ``tools``   JSON Schema of the parameters of each offered tool
     ``owners``  word -> the sessions that may say it
+    ``twin``    (session, turn) -> the text in an arm that must be equal, if there is one
     """
 
     tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     owners: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    twin: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
 Look = Callable[[Reply, Context], str | None]

@@ -47,6 +47,8 @@ class Recorder:
 
     def withdraw(self, plan: SessionPlan, turn: int) -> None:
         """The client has left for good: its turns from ``turn`` on are not due any more."""
+        if self.events is not None:
+            self.events.count("clients_left")
         for later in range(turn, len(plan.turns)):
             self._file(replace(_unfinished(plan, later), due=False))
         self._progress(len(self._replies), self._due)

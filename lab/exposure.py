@@ -1,0 +1,38 @@
+"""Whether an arm went where its settings point. One rule: a path never taken proves nothing.
+
+Each toggle that can be on without being exercised names the counters of which one must have moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+VIOLATION = "violation:"
+
+EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
+    "radix": ("prefix_hits",),
+    "graph": ("graph_replays",),
+    "overlap": ("overlap_steps", "discarded_tokens"),
+    "abort_rate": ("clients_left",),
+}
+
+
+def exposure(counters: Mapping[str, int]) -> dict[str, int]:
+    """The counters that say how far an arm went."""
+    return {name: n for name, n in counters.items() if not name.startswith(VIOLATION)}
+
+
+def violations(counters: Mapping[str, int]) -> dict[str, int]:
+    """The invariants that were seen broken, and how often."""
+    broken = {n.removeprefix(VIOLATION): c for n, c in counters.items() if n.startswith(VIOLATION)}
+    return {name: count for name, count in broken.items() if count}
+
+
+def unexercised(settings: Mapping[str, Any], counters: Mapping[str, int]) -> list[str]:
+    """The toggles that are on and were never exercised."""
+    return [
+        key
+        for key, names in EXERCISED_BY.items()
+        if settings.get(key) and not any(counters.get(name, 0) for name in names)
+    ]

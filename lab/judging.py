@@ -1,0 +1,172 @@
+"""From what was observed to what it proves. One rule: PASS < UNKNOWN < FAIL, merged by the worst.
+
+An arm's verdict is the first that holds:
+
+``corrupt``           a reply that was due has a wrong text, or the ledger saw a row destroyed
+``parser_fault``      the texts are right and some were parsed otherwise than they read
+``wedged``            the clock stalled, or a client waited in vain while nothing at all finished
+``nondeterministic``  an arm of equal configuration and seed has another history
+``inconclusive``      replies are missing, a detector failed, or a toggle was never exercised
+``clean``             every reply was due, came, and is right
+
+Rates are per session, over all sessions of the arm. Everything is read from the history, so a
+stored run can be judged again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from lab.detectors import Kind, examine, worst
+from lab.detectors.surface import whole
+from lab.exposure import exposure, unexercised, violations
+from lab.planned import context_of
+from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, RunVerdict
+from lab.stats import fisher, newcombe, wilson
+from lab.wedge import wedge
+
+Expect = Mapping[str, Any]  # arm's name or "*" -> an object with ``verdict``, or a mapping
+Place = tuple[int, int]  # session, turn
+
+
+def judge_run(
+    run: str, scenario: str, seed: int, histories: Sequence[ArmHistory], expect: Expect | None
+) -> tuple[RunVerdict, dict[str, list[Finding]]]:
+    """All arms, each compared with the first; findings by the arm's name."""
+    verdicts: list[ArmVerdict] = []
+    findings: dict[str, list[Finding]] = {}
+    for index, history in enumerate(histories):
+        verdict, findings[history.name] = judge_arm(history, expect, _twin(index, histories))
+        verdicts.append(verdict)
+    return RunVerdict(
+        run=run,
+        scenario=scenario,
+        seed=seed,
+        wall_s=sum(verdict.wall_s for verdict in verdicts),
+        virtual_s=sum(verdict.virtual_s for verdict in verdicts),
+        arms=tuple(verdicts),
+        comparisons=tuple(compare(verdicts[0], other) for other in verdicts[1:]),
+    ), findings
+
+
+def judge_arm(
+    history: ArmHistory, expect: Expect | None = None, twin: ArmHistory | None = None
+) -> tuple[ArmVerdict, list[Finding]]:
+    """One arm by itself; ``twin`` is an arm that must have the same history."""
+    texts = (
+        {(r.session, r.turn): whole(r) for r in twin.replies if r.status == "ok"} if twin else {}
+    )
+    context = context_of(history.events, texts)
+    findings = [found for reply in history.replies for found in examine(reply, context)]
+    named = _named(findings, Kind.CORRUPT)
+    sessions = {session for session, _ in named}
+    due = [reply for reply in history.replies if reply.due]
+    verdict, reason = _conclude(history, findings, twin)
+    return ArmVerdict(
+        name=history.name,
+        settings=history.settings,
+        sessions=history.sessions,
+        sessions_corrupt=len(sessions),
+        replies_due=len(due),
+        replies_corrupt=len(named),
+        unfinished=len({_place(f) for f in findings if f.kind == Kind.UNFINISHED.value}),
+        rate=len(sessions) / history.sessions if history.sessions else 0.0,
+        ci95=wilson(len(sessions), history.sessions),
+        outcomes=dict(Counter(found.detector for found in named.values()).most_common()),
+        violations=violations(history.counters),
+        exposure=exposure(history.counters),
+        verdict=verdict,
+        expected=expected_verdict(expect, history.name),
+        history_digest=history.history_digest,
+        wall_s=history.wall_s,
+        virtual_s=history.virtual_s,
+        reason=reason,
+    ), findings
+
+
+def compare(a: ArmVerdict, b: ArmVerdict) -> Comparison:
+    """Session rates side by side: Fisher's p, Newcombe's interval of b minus a."""
+    return Comparison(
+        a=a.name,
+        b=b.name,
+        test="fisher",
+        p_value=fisher(a.sessions_corrupt, a.sessions, b.sessions_corrupt, b.sessions),
+        difference_ci95=newcombe(b.sessions_corrupt, b.sessions, a.sessions_corrupt, a.sessions),
+    )
+
+
+def expected_verdict(expect: Expect | None, name: str) -> str | None:
+    """What the scenario expects of the arm, by its name or by ``*``."""
+    wanted = (expect or {}).get(name, (expect or {}).get("*"))
+    if wanted is None or isinstance(wanted, str):
+        return wanted
+    verdict = wanted["verdict"] if isinstance(wanted, Mapping) else wanted.verdict
+    return str(verdict)
+
+
+def _conclude(
+    history: ArmHistory, findings: Sequence[Finding], twin: ArmHistory | None
+) -> tuple[str, str]:
+    """The verdict, and one phrase of reason where the numbers do not say it."""
+    broken = violations(history.counters)
+    if _named(findings, Kind.CORRUPT):
+        return "corrupt", ""
+    if broken:
+        return "corrupt", f"no reply shows it, the ledger does: {', '.join(broken)}"
+    if faults := _named(findings, Kind.PARSER_FAULT):
+        return "parser_fault", next(iter(faults.values())).detail
+    if stuck := wedge(history):
+        return "wedged", stuck
+    if twin is not None and twin.history_digest != history.history_digest:
+        return "nondeterministic", f"{twin.name!r} is equal in all settings and went otherwise"
+    missing = _missing(history, findings)
+    return ("inconclusive", missing) if missing else ("clean", "")
+
+
+def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
+    """Why an arm without a failure is not clean either; empty if it is."""
+    due = sum(reply.due for reply in history.replies)
+    finished = sum(reply.due and reply.status == "ok" for reply in history.replies)
+    if not finished:
+        return "no reply finished"
+    unfinished = len({_place(f) for f in findings if f.kind == Kind.UNFINISHED.value})
+    if unfinished:
+        return f"{unfinished} of {due} replies unfinished"
+    unknown = [f for f in findings if f.outcome == "unknown"]
+    if unknown:
+        return f"detector {unknown[0].detector} failed: {unknown[0].detail}"
+    never = unexercised(history.settings, history.counters)
+    return f"never exercised: {', '.join(never)}" if never else ""
+
+
+def _named(findings: Sequence[Finding], kind: Kind) -> dict[Place, Finding]:
+    """For each reply with a sure finding of ``kind``, the one under which it is counted."""
+    firsts = {place: worst(list(of), kind) for place, of in groupby(findings, key=_place)}
+    return {place: found for place, found in firsts.items() if found is not None}
+
+
+def _place(found: Finding) -> Place:
+    return found.session, found.turn
+
+
+def _twin(index: int, histories: Sequence[ArmHistory]) -> ArmHistory | None:
+    """An earlier arm with the same settings and number of sessions, hence the same history."""
+    mine = histories[index]
+    for other in histories[:index]:
+        if other.sessions == mine.sessions and _same(other.settings, mine.settings):
+            return replace(other, events=[])
+    return None
+
+
+def _texts(twin: ArmHistory | None) -> dict[Place, str]:
+    replies = twin.replies if twin else []
+    return {(r.session, r.turn): whole(r) for r in replies if r.status == "ok"}
+
+
+def _same(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)

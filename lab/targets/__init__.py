@@ -1,0 +1,8 @@
+"""What an arm is run against, one file a target.
+
+One rule: a target turns settings into a finished history; it starts and stops whatever it needs.
+"""
+
+from lab.targets.base import TARGETS, Task
+
+__all__ = ["TARGETS", "Task"]

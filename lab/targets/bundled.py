@@ -1,0 +1,88 @@
+"""The bundled engine, in this process and under the virtual clock.
+
+One rule: a wedge is an outcome, not an accident: whatever was received before it is kept, and what
+was not received is recorded as unfinished.
+"""
+
+from __future__ import annotations
+
+import httpx
+from engine.engine import Engine
+
+from engine import clock
+from engine.api import create_app
+from engine.errors import ConfigError, Stalled
+from lab.driver import Load, Recorder, drive
+from lab.errors import UserError
+from lab.planned import announce
+from lab.records import ArmHistory
+from lab.targets.base import TARGETS, Task
+from lab.toggles import to_engine_config
+
+
+@TARGETS.register("bundled")
+def bundled(task: Task) -> ArmHistory:
+    """Run the arm to its end, or to where it stalls. Raises ``UserError`` for a bad configuration."""
+    began_s = clock.wall_s()
+    run = _Run(task)
+    stalled = None
+    try:
+        clock.run(run.main())
+    except Stalled as wedge:
+        stalled = str(wedge)
+    return run.history(stalled, clock.wall_s() - began_s)
+
+
+class _Run:
+    """One arm while it runs: what must survive the loop that it runs in."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        try:
+            config = to_engine_config(task.settings, build=task.build, seed=task.seed)
+            self.engine = Engine(config)
+        except ConfigError as error:
+            raise UserError(f"arm {task.name!r}: {error}") from None
+        self.recorder = Recorder(task.plans, task.progress, self.engine.events)
+        self.virtual_s = 0.0
+
+    async def main(self) -> None:
+        """Start the application, drive every session, stop."""
+        announce(self.task.plans, self.engine.events)
+        transport = httpx.ASGITransport(create_app(self.engine), raise_app_exceptions=False)
+        try:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://bundled", timeout=None
+            ) as http:
+                await drive(http, load_of(self.task), self.recorder)
+        finally:
+            self.virtual_s = clock.now()
+
+    def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
+        """The arm's record: effective settings, every due reply, counters, events and digest."""
+        log = self.engine.events
+        return ArmHistory(
+            name=self.task.name,
+            settings=self.task.settings,
+            sessions=len(self.task.plans),
+            replies=self.recorder.replies(*([f"stalled: {stalled}"] if stalled else [])),
+            counters=dict(log.counters),
+            events=[(event.at_ns, event.kind, dict(event.fields)) for event in log.events],
+            history_digest=log.digest(),
+            wall_s=wall_s,
+            virtual_s=self.virtual_s,
+            stalled=stalled,
+        )
+
+
+def load_of(task: Task) -> Load:
+    """How the driver must drive this arm."""
+    load = task.workload
+    return Load(
+        concurrency=int(task.settings["concurrency"]),
+        stream=load.stream,
+        max_tokens=load.max_tokens,
+        timeout_s=load.timeout_s,
+        abort_rate=load.abort_rate,
+        seed=task.seed,
+    )

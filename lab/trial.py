@@ -1,0 +1,38 @@
+"""One arm of a scenario, run. One rule: equal arguments leave equal histories, byte for byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.errors import UserError
+from lab.targets import TARGETS, Task
+from lab.workloads import resolve
+
+if TYPE_CHECKING:
+    from lab.driver.recorder import Progress
+    from lab.records import ArmHistory
+    from lab.scenario.models import Arm, Scenario
+
+
+def run_arm(
+    scenario: Scenario, arm: Arm, seed: int, progress: Progress = lambda done, due: None
+) -> ArmHistory:
+    """Plan the load from ``seed``, start the target and drive every session to its end.
+
+    ``progress(done, due)`` is called after every reply. Raises ``LabError``.
+    """
+    targets = TARGETS.all()
+    if scenario.target not in targets:
+        raise UserError(f"target: unknown {scenario.target!r}; accepted: {', '.join(targets)}")
+    load = scenario.workload
+    workload = resolve(load.kind, load.preset, scenario.load(arm))
+    task = Task(
+        name=arm.name,
+        settings=scenario.settings(arm),
+        build=scenario.build,
+        seed=seed,
+        workload=workload,
+        plans=tuple(workload.plan(seed)),
+        progress=progress,
+    )
+    return targets[scenario.target](task)
