@@ -5,43 +5,60 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from engine.request import Request
     from engine.sched.holdings import Holdings
 
 
-def owners(holdings: Holdings, requests: Iterable[Request]) -> tuple[dict[int, str], list[str]]:
-    """Each page's owner ("free", "cache" or "request <id>"), and what contradicts that."""
-    claims = [(page, "free") for page in holdings.allocator.free_pages()]
-    claims += [(page, "cache") for page in _pages(holdings) if holdings.cache.owner_of(page)]
-    wrong: list[str] = []
-    for req in requests:
+def check(holdings: Holdings, requests: Iterable[Request]) -> list[str]:
+    """Broken invariants, as sentences: owners, conservation, pins, slots, the cache's own.
+
+    ``requests`` are all that hold something. The owners are counted anew from free list, tree and
+    requests, then compared with what ``owner_of`` says.
+    """
+    held = list(requests)
+    return [
+        *_pages(holdings, held),
+        *_pins(holdings, held),
+        *_slots(holdings, held),
+        *holdings.cache.check(),
+    ]
+
+
+def _pages(holdings: Holdings, held: Sequence[Request]) -> Iterator[str]:
+    owner: dict[int, str] = {}
+    for page, who in _claims(holdings, held):
+        if page in owner:
+            yield f"page {page} is owned by {owner[page]} and by {who}"
+        owner[page] = who
+    for page in range(1, holdings.allocator.pages + 1):
+        said = holdings.owner_of(page) or "free"
+        if owner.pop(page, "nobody") != said:
+            yield f"page {page} is said to be owned by {said}, and is not"
+    yield from (f"page {page} of {who} is not of the pool" for page, who in owner.items())
+
+
+def _claims(holdings: Holdings, held: Sequence[Request]) -> Iterator[tuple[int, str]]:
+    """Each page with its owner: `free`, `cache` or `request 7`; twice, where two own it."""
+    yield from ((page, "free") for page in holdings.allocator.free_pages())
+    for page in range(1, holdings.allocator.pages + 1):
+        if holdings.cache.owner_of(page):
+            yield page, "cache"
+    for req in held:
+        private = (page for page in req.pages if not holdings.cache.owner_of(page))
+        yield from ((page, f"request {req.id}") for page in private)
+
+
+def _pins(holdings: Holdings, held: Sequence[Request]) -> Iterator[str]:
+    for req in held:
         for page in req.pages:
             node = holdings.cache.owner_of(page)
-            if node is None:
-                claims.append((page, f"request {req.id}"))
-            elif not node.pins:
-                wrong.append(f"request {req.id} uses page {page}, which may be evicted")
-    owner: dict[int, str] = {}
-    for page, who in claims:
-        if page in owner:
-            wrong.append(f"page {page} is owned by {owner[page]} and by {who}")
-        owner[page] = who
-    return owner, wrong
+            if node is not None and not node.pins:
+                yield f"request {req.id} uses page {page}, which may be evicted"
 
 
-def check(holdings: Holdings, requests: Iterable[Request]) -> list[str]:
-    """Broken invariants, as sentences: owners, conservation, request slots, the cache's own."""
-    held = list(requests)
-    owner, wrong = owners(holdings, held)
-    wrong += [f"page {page} is owned by nobody" for page in _pages(holdings) if page not in owner]
-    wrong += [f"page {page} is not of the pool" for page in owner if page not in _pages(holdings)]
+def _slots(holdings: Holdings, held: Sequence[Request]) -> Iterator[str]:
     slots = sorted([*holdings.slots.free_pages(), *(req.req_slot for req in held)])
     if slots != list(range(1, holdings.slots.pages + 1)):
-        wrong.append(f"request slots, free and held, are {slots}")
-    return wrong + holdings.cache.check()
-
-
-def _pages(holdings: Holdings) -> range:
-    return range(1, holdings.allocator.pages + 1)
+        yield f"request slots, free and held, are {slots}"

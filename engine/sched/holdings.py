@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Holdings:
-    """The books over pages and request slots 1..``max_running``; slot 0 is reserved, like page 0."""
+    """The books over pages and over request slots 1..``max_running``; slot 0 is reserved."""
 
     def __init__(
         self, allocator: PageAllocator, cache: PrefixCache, max_running: int, events: EventLog
@@ -28,6 +28,7 @@ class Holdings:
         self.cache = cache
         self.slots = PageAllocator(max_running, "lifo")
         self.events = events
+        self._taker = [0] * (allocator.pages + 1)  # page -> the request that took it last
         self.gains = 0  # grows when pages or slots came free, or a prefix became longer
 
     def acquire(self, req: Request, spare: int = 0) -> bool:
@@ -43,7 +44,7 @@ class Holdings:
         if not self._within_reach(need + spare):
             self.cache.unpin(match.node)
             return False
-        req.pages = match.pages + self._take(need)
+        req.pages = match.pages + self._take(req, need)
         req.node = match.node
         req.kv_len = len(match.pages) * PAGE_TOKENS
         [req.req_slot] = self.slots.allocate(1)
@@ -55,7 +56,7 @@ class Holdings:
 
     def grow(self, req: Request) -> None:
         """One more page for a request. Raises ``PoolError`` unless ``can_grow(1)``."""
-        req.pages += self._take(1)
+        req.pages += self._take(req, 1)
 
     def publish(self, req: Request, tokens: int) -> None:
         """Let others read the KV of the whole pages in [0, ``tokens``), while ``req`` runs on.
@@ -83,11 +84,20 @@ class Holdings:
         req.pages, req.node, req.kv_len, req.req_slot = [], None, 0, 0
         self.gains += 1
 
+    def owner_of(self, page: int) -> str | None:
+        """`cache`, `request 7`, or None for a page that is free, reserved or not of the pool."""
+        if not self.allocator.holds(page):
+            return None
+        return "cache" if self.cache.owner_of(page) else f"request {self._taker[page]}"
+
     def _within_reach(self, pages: int) -> bool:
         return pages <= self.allocator.available + self.cache.evictable_pages
 
-    def _take(self, pages: int) -> list[int]:
+    def _take(self, req: Request, pages: int) -> list[int]:
         short = pages - self.allocator.available
         if short > 0:
             self.events.count("evicted_pages", self.cache.evict(short))
-        return self.allocator.allocate(pages)
+        taken = self.allocator.allocate(pages)
+        for page in taken:
+            self._taker[page] = req.id
+        return taken

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from engine.request import Request
 from engine.sched.batch import Batch
-from engine.sched.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from engine.sched.scheduler import Scheduler
 
 Run = Callable[[Batch], Awaitable[Sequence[int]]]
 Deliver = Callable[[list[Request]], None]

@@ -103,9 +103,9 @@ class Scheduler:
         self._settle()
         return heard
 
-    def owners(self) -> dict[int, str]:
-        """Each page's owner: "free", "cache" or "request <id>"."""
-        return audit.owners(self.holdings, self._admitted())[0]
+    def owner_of(self, page: int) -> str | None:
+        """`cache`, `request 7`, or None for a page that is free, reserved or not of the pool."""
+        return self.holdings.owner_of(page)
 
     def check(self) -> list[str]:
         """Broken page and slot invariants, as sentences; holds at every moment."""
