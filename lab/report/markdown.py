@@ -1,0 +1,101 @@
+"""A run as plain markdown, to be pasted into a bug report.
+
+One rule: it holds what a reader needs to judge and to repeat the run: n, intervals, settings,
+digests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from lab.report import words
+from lab.report.table import counted, exposure_heads
+
+if TYPE_CHECKING:
+    from lab.records import ArmVerdict, RunVerdict
+
+
+def markdown(verdict: RunVerdict) -> str:
+    """The whole report; ends with a newline."""
+    parts = [
+        f"# {verdict.scenario}: run {verdict.run}",
+        words.headline(verdict),
+        "## Rates",
+        rates(verdict),
+        "\n".join(f"- {arm.name}: {words.proves(arm)}{reason(arm)}" for arm in verdict.arms),
+        "## Exposure",
+        exposure(verdict.arms),
+        "## What went wrong",
+        wrong(verdict.arms),
+        "## To repeat it",
+        f"Seed {verdict.seed}; {verdict.wall_s:.1f} s of wall clock, "
+        f"{verdict.virtual_s:.1f} s of the arms' clocks.",
+        settings(verdict.arms),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A markdown table; bars inside cells are escaped."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
+    )
+
+
+def reason(arm: ArmVerdict) -> str:
+    """Why an arm is inconclusive or wedged, or nothing."""
+    return f"; {arm.verdict}: {arm.reason}" if arm.reason else ""
+
+
+def rates(verdict: RunVerdict) -> str:
+    """One row an arm, as in the terminal."""
+    rows = []
+    for index, arm in enumerate(verdict.arms):
+        p = words.p_against_first(verdict, arm)
+        rows.append(
+            [
+                arm.name,
+                f"{arm.sessions_corrupt}/{arm.sessions}",
+                words.percent(arm.rate),
+                f"{words.interval(arm.ci95)} %",
+                "first" if index == 0 else "–" if p is None else words.p_value(p),
+                f"{arm.replies_corrupt}/{arm.replies_due}",
+                str(arm.unfinished),
+                arm.verdict,
+                "–" if arm.expected is None else arm.expected,
+            ]
+        )
+    heads = ["arm", "corrupt sessions", "rate", "Wilson 95 %", "Fisher p vs first"]
+    return table([*heads, "corrupt replies/due", "unfinished", "verdict", "expected"], rows)
+
+
+def exposure(arms: Sequence[ArmVerdict]) -> str:
+    """The exposure counters of the terminal's table."""
+    heads = exposure_heads(arms)
+    if not heads:
+        return "No arm counted any."
+    rows = [[arm.name, *(counted(arm.exposure, key) for key in heads)] for arm in arms]
+    return table(["arm", *heads.values()], rows)
+
+
+def wrong(arms: Sequence[ArmVerdict]) -> str:
+    """Outcome classes and violations of every arm."""
+    rows = [[arm.name, words.tally(arm.outcomes), words.tally(arm.violations)] for arm in arms]
+    return table(["arm", "corrupt replies by class", "violations"], rows)
+
+
+def settings(arms: Sequence[ArmVerdict]) -> str:
+    """Each arm's effective settings and history digest."""
+    rows = []
+    for arm in arms:
+        said = ", ".join(f"{key}={plain(value)}" for key, value in arm.settings.items())
+        rows.append([arm.name, f"`{said}`", f"`{arm.history_digest}`"])
+    return table(["arm", "effective settings", "history digest"], rows)
+
+
+def plain(value: object) -> str:
+    """A setting's value as a scenario file spells it."""
+    return value if isinstance(value, str) else json.dumps(value)

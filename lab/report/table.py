@@ -1,0 +1,146 @@
+"""The A/B table of a run, for a terminal of a hundred columns.
+
+One rule: colour repeats what a word already says, so the table reads the same without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from lab.report import words
+
+if TYPE_CHECKING:
+    from lab.records import ArmVerdict, RunVerdict
+
+COLOURS = {"clean": "green", "corrupt": "red", "inconclusive": "yellow"}
+# Counters that say whether an arm reached the path at all, and their column heads.
+EXPOSURE = {
+    "padded_rows": "padded rows",
+    "prefix_hits": "prefix hits",
+    "host_hits": "host hits",
+    "pages_restored": "restored",
+    "transfers": "transfers",
+    "retractions": "retractions",
+    "evicted_pages": "evicted pages",
+    "evictions": "evictions",
+    "aborts": "aborts",
+    "aborts_in_flight": "aborts",
+}
+WRONG = ("what went wrong", "corrupt replies by class", "violations")
+
+
+def print_run(verdict: RunVerdict, console: Console) -> None:
+    """The whole report of a run: headline, tables, what n proves."""
+    console.print(run_report(verdict))
+
+
+def run_report(verdict: RunVerdict) -> RenderableType:
+    """Headline first, then the rates, the exposure, what went wrong and what n proves."""
+    return Group(
+        Text(words.headline(verdict), style="bold"),
+        Text(f"run {verdict.run}, scenario {verdict.scenario}, seed {verdict.seed}", style="dim"),
+        ab_table(verdict),
+        *exposure_table(verdict.arms),
+        *wrong_table(verdict.arms),
+        notes(verdict.arms),
+        Text(
+            f"{verdict.wall_s:.1f} s of wall clock, {verdict.virtual_s:.1f} s of the arms' clocks",
+            style="dim",
+        ),
+    )
+
+
+def plain_table(*heads: str, text: Collection[str] = ()) -> Table:
+    """A table in the house style: the first column and those in ``text`` wrap, numbers do not."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1),
+        collapse_padding=True,
+        header_style="bold",
+    )
+    for index, head in enumerate(heads):
+        if index == 0 or head in text:
+            table.add_column(head, overflow="fold")
+        else:
+            table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def ab_table(verdict: RunVerdict) -> Table:
+    """One row an arm: n, corrupt, rate with interval, p against the first, replies, verdict."""
+    table = plain_table(
+        *("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first"),
+        *("corrupt\nreplies", "unfin-\nished", "verdict", "as\nexpected"),
+        text=("verdict", "as\nexpected"),
+    )
+    for index, arm in enumerate(verdict.arms):
+        p = words.p_against_first(verdict, arm)
+        table.add_row(
+            Text(arm.name),
+            words.of(arm),
+            words.number(arm.rate),
+            words.interval(arm.ci95),
+            "first" if index == 0 else "–" if p is None else words.p_value(p),
+            f"{arm.replies_corrupt} of {arm.replies_due}",
+            str(arm.unfinished),
+            Text(arm.verdict, style=COLOURS.get(arm.verdict, "magenta"), overflow="ellipsis"),
+            expected_cell(arm),
+        )
+    return table
+
+
+def expected_cell(arm: ArmVerdict) -> Text:
+    """``yes``, or what the scenario says instead; a dash when it says nothing."""
+    if arm.expected is None:
+        return Text("–")
+    if words.as_expected(arm):
+        return Text("yes")
+    return Text(f"NO: {arm.expected}", style="bold red")
+
+
+def exposure_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
+    """The exposure counters that some arm has, in the house order, with their heads."""
+    return {key: head for key, head in EXPOSURE.items() if any(key in arm.exposure for arm in arms)}
+
+
+def exposure_table(arms: Sequence[ArmVerdict]) -> list[Table]:
+    """How much of the path each arm reached; nothing when no arm counted anything."""
+    heads = exposure_heads(arms)
+    if not heads:
+        return []
+    table = plain_table("exposure", *heads.values())
+    for arm in arms:
+        table.add_row(Text(arm.name), *(counted(arm.exposure, key) for key in heads))
+    return [table]
+
+
+def counted(counters: Mapping[str, int], key: str) -> str:
+    """A counter's value; a dash where the arm does not have it, which is not a zero."""
+    return str(counters[key]) if key in counters else "–"
+
+
+def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
+    """Outcome classes of corrupt replies and violations by name, of the arms that have any."""
+    table = plain_table(*WRONG, text=WRONG)
+    for arm in arms:
+        if any(arm.outcomes.values()) or any(arm.violations.values()):
+            table.add_row(Text(arm.name), words.tally(arm.outcomes), words.tally(arm.violations))
+    if not table.row_count:
+        return [Text("No corrupt reply and no violation in any arm.\n")]
+    return [table]
+
+
+def notes(arms: Sequence[ArmVerdict]) -> Text:
+    """One line an arm: what its n proves, and why it is inconclusive or wedged."""
+    lines = []
+    for arm in arms:
+        reason = f"; {arm.verdict}: {arm.reason}" if arm.reason else ""
+        lines.append(f"{arm.name}: {words.proves(arm)}{reason}")
+    return Text("\n".join(lines) + "\n")
