@@ -67,9 +67,9 @@ def plain_table(*heads: str, text: Collection[str] = ()) -> Table:
     )
     for index, head in enumerate(heads):
         if index == 0 or head in text:
-            table.add_column(head, overflow="fold")
+            table.add_column(Text(head), overflow="fold")
         else:
-            table.add_column(head, justify="right", no_wrap=True)
+            table.add_column(Text(head), justify="right", no_wrap=True)
     return table
 
 
