@@ -77,7 +77,8 @@ class Holdings:
         tokens = req.tokens[: whole * PAGE_TOKENS]
         _, duplicates = self.cache.insert(tokens, req.pages[:whole])
         self.cache.unpin(req.node)
-        freed = duplicates + req.pages[whole:]
+        own = [page for page in req.pages[whole:] if not self.cache.owner_of(page)]
+        freed = duplicates + own
         self.allocator.free(freed)
         self.slots.free([req.req_slot])
         self.events.emit("release", request=req.id, kept=whole - len(duplicates), freed=len(freed))

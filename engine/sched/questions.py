@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 class PrefixPublication(Protocol):
     """When may other requests read a prefix?"""
 
-    def before_run(self, chunk: Chunk) -> bool:
-        """Whether a chunk's pages are published when it is scheduled, its KV not yet written."""
+    def before_run(self, chunk: Chunk) -> int:
+        """Leading tokens of the request to publish when the chunk is scheduled, before it ran."""
 
 
 class OnceWritten:
     """A prefix is published after the step that wrote it: a match is always readable."""
 
-    def before_run(self, chunk: Chunk) -> bool:
-        return False
+    def before_run(self, chunk: Chunk) -> int:
+        return 0
 
 
 class PageReuse(Protocol):

@@ -120,8 +120,8 @@ class Scheduler:
         for chunk in chunks:
             if chunk.last:
                 self.running.append(chunk.req)
-            if self._ask.publication.before_run(chunk):
-                self.holdings.publish(chunk.req, chunk.end)
+            if early := self._ask.publication.before_run(chunk):
+                self.holdings.publish(chunk.req, early)
         return PrefillBatch(chunks) if chunks else None
 
     def _decode(self) -> DecodeBatch | None:
