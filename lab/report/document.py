@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lab.records import ArmVerdict, RunVerdict
+if TYPE_CHECKING:
+    from lab.records import ArmVerdict, RunVerdict
 
 
 def document(verdict: RunVerdict) -> dict[str, Any]:
@@ -25,3 +26,18 @@ def arm_document(arm: ArmVerdict) -> dict[str, Any]:
     """One arm; its effective settings are called ``toggles`` here."""
     fields = asdict(arm)
     return {"name": fields.pop("name"), "toggles": fields.pop("settings"), **fields}
+
+
+def run_document(run: StoredRun) -> dict[str, Any]:
+    """A stored run as `kvlab runs` lists it; ``started_at`` is UTC, ISO 8601."""
+    return {
+        "run": run.id,
+        "scenario": run.scenario,
+        "seed": run.seed,
+        "status": run.status.value,
+        "started_at": f"{run.started_at.isoformat(timespec='seconds')}Z",
+        "wall_s": run.wall_s,
+        "virtual_s": run.virtual_s,
+        "arms": list(run.arms),
+        "verdicts": list(run.verdicts),
+    }
