@@ -22,7 +22,7 @@ from lab.toggles import to_engine_config
 
 @TARGETS.register("bundled")
 def bundled(task: Task) -> ArmHistory:
-    """Run the arm to its end, or to where it stalls. Raises ``UserError`` for a bad configuration."""
+    """Run the arm to its end, or to where it stalls; a configuration error is the user's."""
     began_s = clock.wall_s()
     run = _Run(task)
     stalled = None

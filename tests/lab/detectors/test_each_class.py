@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 D = "｜DSML｜"
 SALAD = EXPECTED.replace("parameter name", "parameuer name")
+INVOKE = EXPECTED[EXPECTED.index(f"<{D}invoke") : EXPECTED.index(f"</{D}tool_calls")]
 UNCLOSED = EXPECTED.replace(f"</{D}invoke>\n", "")
 SPOILT: dict[str, list[Reply]] = {
     "foreign_secret": [said(call(table="THEIRS6789"))],
@@ -71,9 +72,7 @@ SPOILT: dict[str, list[Reply]] = {
     "wrong_value": [
         said(call(table="MINE12346")),
         said(call("send_order")),
-        said(
-            EXPECTED.replace(f"</{D}invoke>\n", f"</{D}invoke>\n" + EXPECTED.split("calls>\n")[1])
-        ),
+        said(EXPECTED.replace(INVOKE, INVOKE * 2)),
     ],
     "wrong_text": [
         said(EXPECTED.replace("for KEY1", "for KEY2")),

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.scribe import manual
+from engine.text.parser import parse
 from lab.detectors import Kind, examine, worst
-from tests.lab.replies import CONTEXT, EXPECTED, openai, said, strange
+from tests.lab.replies import CONTEXT, EXPECTED, EXPECTED_CALL, openai, said, strange
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -28,10 +29,7 @@ ODD: dict[str, Reply] = {
     "a tool named": strange(content="The get_record tool takes a table."),
     "arguments in another order": strange(
         tool_calls=(openai("get_record", '{"row": "OURS13579", "table": "MINE12345"}'),),
-        expected_call={
-            "name": "get_record",
-            "arguments": {"table": "MINE12345", "row": "OURS13579"},
-        },
+        expected_call=EXPECTED_CALL,
         content=None,
     ),
     "content beside a call": strange(
@@ -64,18 +62,13 @@ word = st.text(manual.ALPHABET, min_size=8, max_size=14)
 def test_every_reply_of_the_manual_is_clean(
     key: str, function: manual.Function, values: tuple[str, str]
 ) -> None:
-    tools = {
-        f.name: {
-            "type": "object",
-            "properties": {key_0: {"type": "string"} for key_0 in f.parameters},
-        }
-        for f in manual.FUNCTIONS
-    }
     text = manual.reply(key, function.name, values)
-    healthy = replace(said(text, expected=text), raw_text=None, expected_text="")
-    context = replace(CONTEXT, tools=tools, owners={})
-    healthy = replace(healthy, **_parts(text, tools))
-    assert examine(healthy, context) == []
+    tools = {f.name: {"required": list(f.parameters)} for f in manual.FUNCTIONS}
+    parsed = parse(text, tools)
+    calls = tuple(openai(call.name, call.arguments) for call in parsed.calls)
+    healthy = strange(content=parsed.content, reasoning=parsed.reasoning, tool_calls=calls)
+    assert len(calls) == 1
+    assert examine(healthy, replace(CONTEXT, tools=tools, owners={})) == []
 
 
 @given(at=st.integers(0, len(EXPECTED) - 1), sign=st.characters(codec="utf-8"))
@@ -89,16 +82,3 @@ def test_no_wrong_character_is_ever_missed(at: int, sign: str) -> None:
 def test_no_text_makes_a_detector_fail(text: str) -> None:
     for reply in (said(text), strange(content=text, reasoning=text)):
         assert all(found.outcome != "unknown" for found in examine(reply, CONTEXT))
-
-
-def _parts(text: str, tools: dict[str, object]) -> dict[str, object]:
-    from engine.text.parser import parse
-
-    parsed = parse(text, tools)  # type: ignore[arg-type]
-    calls = tuple(openai(call.name, call.arguments) for call in parsed.calls)
-    return {
-        "content": parsed.content,
-        "reasoning": parsed.reasoning,
-        "tool_calls": calls,
-        "finish_reason": "tool_calls",
-    }
