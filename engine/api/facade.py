@@ -1,0 +1,41 @@
+"""What the application asks of an engine: the whole of it, so that a test can stand in for one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from engine.config import EngineConfig
+
+
+class Handle(Protocol):
+    """One running generation: iterate it for its new token ids, a few at a time.
+
+    ``finish_reason`` is None until the end, then "stop", "length" or "abort"; ``abort`` frees what
+    the request holds. ``cached_tokens`` counts prompt tokens served from the prefix cache.
+    """
+
+    @property
+    def request_id(self) -> int: ...
+    @property
+    def cached_tokens(self) -> int: ...
+    @property
+    def finish_reason(self) -> str | None: ...
+    def __aiter__(self) -> AsyncIterator[list[int]]: ...
+    def abort(self) -> None: ...
+
+
+class Engine(Protocol):
+    """An engine that serves. ``submit`` raises RequestRefused for what can never be served."""
+
+    @property
+    def config(self) -> EngineConfig: ...
+    def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> Handle: ...
+    def info(self) -> dict[str, Any]: ...
+
+
+def release(handle: Handle) -> None:
+    """Abort a generation that nobody will read any further; nothing happens to a finished one."""
+    if handle.finish_reason is None:
+        handle.abort()
