@@ -4,7 +4,8 @@ LabError                     root; exit 2
 ├── UserError                a mistake in an argument or a file: one line, exit 2
 │   ├── ScenarioError        `file:line: key: problem; accepted: ...`
 │   └── StoreError           the database: missing, locked, not ours, no such run
-└── TargetError              the server under test could not start, or died: exit 3
+├── TargetError              the server under test could not start, or died: exit 3
+└── Interrupted              the user stopped a run; what had finished is stored: exit 130
 """
 
 from __future__ import annotations
@@ -34,3 +35,9 @@ class TargetError(LabError):
     """The target of an arm could not be started, or died while it was driven."""
 
     exit_code: ClassVar[int] = 3
+
+
+class Interrupted(LabError):
+    """The user stopped a run; the arms that had finished are stored."""
+
+    exit_code: ClassVar[int] = 130

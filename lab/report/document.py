@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
+    from lab.store import StoredRun
 
 
 def document(verdict: RunVerdict) -> dict[str, Any]:

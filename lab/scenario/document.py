@@ -48,7 +48,7 @@ class Document:
     def source(self) -> str:
         """The document as YAML again, patches included: what a run stores."""
         out = io.StringIO()
-        YAML().dump(self.tree, out)
+        yaml().dump(self.tree, out)
         return out.getvalue()
 
     def where(self, path: Keys) -> str:
@@ -72,10 +72,17 @@ class Document:
         return line + 1
 
 
+def yaml() -> YAML:
+    """A reader and writer that keeps comments, quotes and the length of lines."""
+    made = YAML()
+    made.preserve_quotes, made.width = True, 4096
+    return made
+
+
 def parse(text: str, file: str) -> CommentedMap:
     """The document's root mapping; raises `ScenarioError` with the line of what is not YAML."""
     try:
-        tree = YAML().load(text)
+        tree = yaml().load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(str(error.problem or error.context or "cannot be read").split())

@@ -15,6 +15,7 @@ from lab.toggles import TOGGLES
 from lab.workloads import PRESETS, WORKLOADS
 
 Sessions = Annotated[int, Field(ge=1, le=100_000)]
+TOGGLED = ("arrival_rate", "abort_rate")  # of the workload, but set by the toggles of these names
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
 
@@ -66,7 +67,8 @@ def workloads() -> dict[str, type[BaseModel]]:
             "preset": (Literal[tuple(PRESETS)], "reference"),
         }
         for name, field in cls.model_fields.items():
-            fields[name] = (Annotated[(field.annotation, Field(), *field.metadata)], None)
+            if name not in TOGGLED:
+                fields[name] = (Annotated[(field.annotation, Field(), *field.metadata)], None)
         made[kind] = model(f"Workload_{kind}", {**fields, "sessions": (Sessions, None)})
     return made
 

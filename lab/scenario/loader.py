@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from lab.errors import ScenarioError
 from lab.scenario.checks import check
 from lab.scenario.complaints import problems
-from lab.scenario.document import Document, read
+from lab.scenario.document import Document, Patch, read
 from lab.scenario.fields import scenario_file
 from lab.scenario.models import Arm, Expectation, Flip, Scenario, Workload
 from lab.scenario.patches import patches
@@ -32,14 +32,12 @@ def load_scenario(path: Path, sets: Sequence[str] = (), seed: int | None = None)
     A bare name finds its file under ``scenarios/``. Raises `ScenarioError`.
     """
     found = find(path)
-    return parse_scenario(read(found), str(found), sets, seed)
+    return parse_scenario(read(found), str(found), patches(sets, seed))
 
 
-def parse_scenario(
-    text: str, file: str, sets: Sequence[str] = (), seed: int | None = None
-) -> Scenario:
+def parse_scenario(text: str, file: str, patched: Sequence[Patch] = ()) -> Scenario:
     """The scenario that ``text`` holds; ``file`` is how errors name it. Raises `ScenarioError`."""
-    document = Document(text, file, patches(sets, seed))
+    document = Document(text, file, patched)
     try:
         checked = scenario_file().model_validate(document.plain())
     except ValidationError as error:
@@ -73,9 +71,9 @@ def _first(document: Document, found: list[Problem]) -> ScenarioError:
 
     A missing key comes last: as a rule it is there, misspelt, and that is the line to show.
     """
-    located = [(document.where(problem.path), problem) for problem in found]
+    located = {document.where(problem.path): problem for problem in reversed(found)}.items()
     where, problem = min(located, key=lambda pair: (pair[1].what == MISSING, _order(pair[0])))
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    more = f" (and {len(located) - 1} more)" if len(located) > 1 else ""
     return ScenarioError(problem.line(where) + more)
 
 

@@ -78,11 +78,19 @@ class Scenario(Frozen):
         return self.workload.sessions if arm.sessions is None else arm.sessions
 
     def load(self, arm: Arm) -> dict[str, Any]:
-        """What ``lab.workloads.resolve`` is given for ``arm``: the keys that the file gives."""
-        return {**self.workload.options, "sessions": self.sessions(arm)}
+        """What ``lab.workloads.resolve`` is given for ``arm``: the file's keys and its toggles'."""
+        toggled = self.settings(arm)
+        return {
+            **self.workload.options,
+            "sessions": self.sessions(arm),
+            "arrival_rate": toggled["arrival_rate"] or None,
+            "abort_rate": toggled["abort_rate"],
+        }
 
-    def with_sessions(self, most: int) -> Scenario:
+    def with_sessions(self, most: int | None) -> Scenario:
         """The same with ``most`` sessions an arm; an arm that asks for fewer keeps its number."""
+        if most is None:
+            return self
         arms = tuple(
             arm.model_copy(update={"sessions": min(most, arm.sessions)}) if arm.sessions else arm
             for arm in self.arms

@@ -1,0 +1,66 @@
+"""`kvlab`: the command line. One rule: a user's mistake is one line on stderr and an exit code.
+
+0    done, whatever the rates
+1    an arm is what `--fail-on` names
+2    a mistake in an argument, a file or the database
+3    the target could not start, or died
+130  interrupted; what had finished is stored
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+from lab.commands import ab, doctor, judge, report, run, runs, scenario, show
+from lab.errors import LabError
+
+HELP = """A lab that makes KV-cache corruption happen on purpose, proves it, and names its cause.
+
+Begin with `kvlab scenario list`, then `kvlab run padded_scatter_stale_slots`.
+"""
+
+app = typer.Typer(
+    name="kvlab",
+    help=HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (run.run, ab.ab, report.report, runs.runs, show.show, judge.judge):
+    app.command()(command)
+app.add_typer(scenario.app, name="scenario")
+app.command()(doctor.doctor)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one command and exit; the console script."""
+    sys.exit(answer(argv))
+
+
+def answer(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    try:
+        code = app(args=argv, prog_name="kvlab", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except LabError as error:
+        return _say(str(error), error.exit_code)
+    except TyperException as error:
+        message = " ".join(error.format_message().split())
+        return _say(message, 2) if message else 0  # without a message the help was printed
+    except (Abort, KeyboardInterrupt):
+        return _say("interrupted", 130)
+    except BrokenPipeError:
+        # whoever read our output has seen enough; the interpreter's last flush must not complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _say(message: str, code: int) -> int:
+    typer.echo(f"kvlab: {message}", err=True)
+    return code

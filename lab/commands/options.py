@@ -1,0 +1,54 @@
+"""The options that commands share. One rule: an option means the same everywhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.store import DEFAULT_DB
+
+
+class FailOn(StrEnum):
+    """Verdicts that a script may want as an exit code."""
+
+    CORRUPT = "corrupt"
+    INCONCLUSIVE = "inconclusive"
+
+
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(metavar="SCENARIO", help="A scenario file, or its bare name in scenarios/."),
+]
+Run = Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id, part of it, or `last`.")]
+Db = Annotated[
+    Path, typer.Option("--db", metavar="PATH", help="The results database.", show_default=True)
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Folder of figures and report; by default RUN beside the database.",
+    ),
+]
+Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, help="Seed, instead of the scenario's.")
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Patch a dotted key; may be repeated."),
+]
+Sessions = Annotated[
+    int | None, typer.Option("--sessions", metavar="N", min=1, help="Sessions an arm, at most.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Fail = Annotated[
+    list[FailOn] | None,
+    typer.Option(
+        "--fail-on", metavar="VERDICT", help="Exit 1 when an arm is `corrupt` (or `inconclusive`)."
+    ),
+]
+DB = DEFAULT_DB

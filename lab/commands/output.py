@@ -1,0 +1,54 @@
+"""What commands print. One rule: results to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console, RenderableType
+
+if TYPE_CHECKING:
+    from lab.commands.options import FailOn
+    from lab.records import RunVerdict
+
+NARROWEST = 100  # columns of a table where the output is not a terminal
+
+
+def show(thing: RenderableType) -> None:
+    """Print a table or text for a person."""
+    console().print(thing, markup=False, highlight=False)
+
+
+def console() -> Console:
+    """Standard output; wide enough for the tables where nobody's terminal says otherwise."""
+    found = Console()
+    return found if found.is_terminal else Console(width=max(NARROWEST, found.width))
+
+
+def show_json(document: Any) -> None:
+    """Print the one JSON document."""
+    typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def show_run(verdict: RunVerdict, as_json: bool) -> None:
+    """Print a judged run: the A/B table, or its JSON."""
+    from lab.report.document import document
+    from lab.report.table import run_report
+
+    if as_json:
+        show_json(document(verdict))
+    else:
+        show(run_report(verdict))
+
+
+def note(text: str) -> None:
+    """Say something beside the result."""
+    typer.echo(text, err=True)
+
+
+def exit_code(verdict: RunVerdict, fail_on: Sequence[FailOn] | None) -> int:
+    """1 where an arm's verdict is one that the caller asked to fail on."""
+    wanted = {kind.value for kind in fail_on or ()}
+    return int(any(arm.verdict in wanted for arm in verdict.arms))

@@ -1,0 +1,27 @@
+"""`kvlab run`: every arm of a scenario, stored, judged and drawn."""
+
+from __future__ import annotations
+
+import typer
+
+from lab.commands import options as o
+from lab.commands.output import exit_code, show_run
+
+
+def run(
+    scenario: o.ScenarioFile,
+    seed: o.Seed = None,
+    sessions: o.Sessions = None,
+    sets: o.Sets = None,
+    db: o.Db = o.DB,
+    out: o.Out = None,
+    as_json: o.Json = False,
+    fail_on: o.Fail = None,
+) -> None:
+    """Run a scenario: every arm, stored, then judged, then shown as an A/B table."""
+    from lab.running import perform
+    from lab.scenario.loader import load_scenario
+
+    verdict = perform(load_scenario(scenario, sets or (), seed).with_sessions(sessions), db, out)
+    show_run(verdict, as_json)
+    raise typer.Exit(exit_code(verdict, fail_on))

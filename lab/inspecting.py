@@ -1,0 +1,58 @@
+"""One stored run, looked at from near. One rule: it reads, and concludes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from lab.commands.output import console, show, show_json
+from lab.errors import StoreError
+from lab.report.document import run_document
+from lab.report.replies import Case, badness, failed_replies, show_replies
+from lab.report.views import arm_view, run_view
+from lab.scenario.problem import did_you_mean
+
+if TYPE_CHECKING:
+    from lab.store import Results
+
+
+def inspect(results: Results, run: str, arm: str | None, session: int | None, limit: int) -> None:
+    """Print the run, or one arm of it, and the replies that went wrong."""
+    stored = results.run(run)
+    _known(stored.arms, arm)
+    if arm is None:
+        show(run_view(stored, results.verdict(run) if stored.verdicts else None))
+    else:
+        show(arm_view(next(h for h in results.histories(run) if h.name == arm)))
+    if stored.verdicts:
+        show_replies(results, run, session, console=console(), arm=arm, limit=limit)
+
+
+def inspect_json(
+    results: Results, run: str, arm: str | None, session: int | None, limit: int
+) -> None:
+    """The same as one document: the run, and the failed replies with what failed in them."""
+    stored = results.run(run)
+    _known(stored.arms, arm)
+    findings = results.findings(run)
+    cases = [
+        case
+        for history in results.histories(run)
+        if arm in (None, history.name)
+        for case in failed_replies(history, findings.get(history.name, ()))
+        if session in (None, case.reply.session)
+    ]
+    worst = sorted(cases, key=badness)[:limit]
+    failed = [_case(case) for case in (cases if session is not None else worst)]
+    show_json({**run_document(stored), "versions": stored.versions, "failed": failed})
+
+
+def _case(case: Case) -> dict[str, Any]:
+    found = [{"detector": f.detector, "kind": f.kind, "detail": f.detail} for f in case.failed]
+    return {"arm": case.arm, "findings": found, "reply": asdict(case.reply)}
+
+
+def _known(arms: tuple[str, ...], arm: str | None) -> None:
+    if arm is not None and arm not in arms:
+        accepted = ", ".join(repr(name) for name in arms)
+        raise StoreError(f"--arm {arm}: no such arm; accepted: {accepted}{did_you_mean(arm, arms)}")

@@ -1,0 +1,77 @@
+"""A whole run: every arm driven, stored, then judged, then drawn. One rule: in that order.
+
+An arm is stored as soon as it ends, so a run that is interrupted keeps what had finished and can
+be judged later.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab import judging, plots
+from lab.errors import Interrupted
+from lab.progress import RunProgress
+from lab.report.markdown import markdown
+from lab.scenario.loader import parse_scenario
+from lab.store import RunStatus, open_results
+from lab.trial import run_arm
+from lab.versions import versions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab.records import RunVerdict
+    from lab.scenario.models import Scenario
+    from lab.store import Results
+
+
+def perform(scenario: Scenario, db: Path, out: Path | None = None) -> RunVerdict:
+    """Run a scenario into the database at ``db``, with progress for whoever watches."""
+    with open_results(db) as results:
+        return run_scenario(scenario, results, RunProgress(), out)
+
+
+def run_scenario(
+    scenario: Scenario, results: Results, progress: RunProgress, out: Path | None = None
+) -> RunVerdict:
+    """Run, store, judge and draw; ``out`` is the figures' folder, by default one a run.
+
+    Raises `TargetError` where an arm could not be driven, `Interrupted` on the user's word.
+    """
+    run = results.begin_run(scenario.name, scenario.source, scenario.seed, versions())
+    try:
+        with progress:
+            for arm in scenario.arms:
+                tick = progress.arm(arm.name, scenario.sessions(arm))
+                results.save_arm(run, run_arm(scenario, arm, scenario.seed, tick))
+    except KeyboardInterrupt:
+        results.finish_run(run, RunStatus.INTERRUPTED)
+        stored = len(results.run(run).arms)
+        word = f"interrupted: {stored} of {len(scenario.arms)} arms are stored as run {run}"
+        raise Interrupted(word + (f"; `kvlab judge {run}` judges them" if stored else "")) from None
+    except BaseException:
+        results.finish_run(run, RunStatus.FAILED)
+        raise
+    verdict = judge_run(results, run)
+    results.finish_run(run, RunStatus.DONE)
+    write_report(results, verdict, out)
+    return verdict
+
+
+def judge_run(results: Results, run: str) -> RunVerdict:
+    """Judge a stored run, again or for the first time, and store what is concluded."""
+    stored = results.run(run)
+    expect = parse_scenario(stored.yaml, f"scenario of run {run}").expect
+    histories = results.histories(run)
+    verdict, findings = judging.judge_run(run, stored.scenario, stored.seed, histories, expect)
+    results.save_verdict(run, verdict, findings)
+    return verdict
+
+
+def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Path:
+    """Figures and a markdown report of a judged run; returns their folder."""
+    folder = out or results.path.parent / verdict.run
+    folder.mkdir(parents=True, exist_ok=True)
+    plots.draw_all(verdict, results.histories(verdict.run), folder)
+    (folder / "report.md").write_text(markdown(verdict), encoding="utf-8")
+    return folder

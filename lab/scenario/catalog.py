@@ -1,0 +1,83 @@
+"""Scenario files as a list. One rule: a file that does not load is listed with its mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from lab.errors import ScenarioError, UserError
+from lab.scenario.loader import SCENARIOS, listed, load_scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from lab.scenario.models import Scenario
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file: the scenario that it holds, or the line that says what is wrong with it."""
+
+    path: Path
+    scenario: Scenario | None
+    problem: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """The entry for `--json`."""
+        found = self.scenario
+        return {
+            "path": str(self.path),
+            "name": found.name if found else None,
+            "about": found.about if found else None,
+            "build": list(found.build) if found else None,
+            "arms": [arm.name for arm in found.arms] if found else None,
+            "problem": self.problem or None,
+        }
+
+
+def catalog(root: Path = SCENARIOS, sets: Sequence[str] = ()) -> list[Entry]:
+    """Every scenario under ``root``; raises `ScenarioError` where that is no folder."""
+    if not root.is_dir():
+        raise ScenarioError(f"{root}: no such folder; --root names the one to search")
+    return [entry(path, sets) for path in listed(root)]
+
+
+def check_files(files: Sequence[Path], sets: Sequence[str] = ()) -> list[Entry]:
+    """The named files, or every file under `scenarios/`; a folder stands for what it holds."""
+    if not files:
+        return catalog(SCENARIOS, sets)
+    found = [path for given in files for path in (listed(given) if given.is_dir() else [given])]
+    return [entry(path, sets) for path in found]
+
+
+def entry(path: Path, sets: Sequence[str] = ()) -> Entry:
+    """One file, loaded or not."""
+    try:
+        return Entry(path, load_scenario(path, sets))
+    except UserError as error:
+        return Entry(path, None, str(error))
+
+
+def catalog_table(entries: Sequence[Entry], root: Path) -> RenderableType:
+    """For a person."""
+    if not entries:
+        return Text(f"No scenario under {root}.")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for head in ("file", "arms", "sessions", "about"):
+        table.add_column(head, overflow="fold")
+    for one in entries:
+        found = one.scenario
+        if found is None:
+            table.add_row(Text(str(one.path)), "–", "–", Text(one.problem, style="red"))
+            continue
+        sessions = sum(found.sessions(arm) for arm in found.arms)
+        about = Text(found.about or found.name)
+        table.add_row(Text(str(one.path)), str(len(found.arms)), str(sessions), about)
+    return table
