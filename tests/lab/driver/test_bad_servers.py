@@ -1,0 +1,110 @@
+"""Whatever a server does, each due turn leaves one record, and a failure is never a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from engine import clock
+from lab.detectors import Context, Kind, examine
+from lab.driver import Load
+from tests.lab.driver.servers import Body, model, plans, run, stream, whole
+
+PLANS = plans(sessions=2)
+SAY = model(PLANS)
+
+
+def crash(body: Body) -> Response:
+    raise RuntimeError("the server fell over")
+
+
+BROKEN: dict[str, Callable[[Body], Response]] = {
+    "HTTP 500": lambda body: PlainTextResponse("oops", 500),
+    "HTTP 400 in OpenAI's shape": lambda body: JSONResponse({"error": {"message": "no"}}, 400),
+    "a crash": crash,
+    "a cut stream": lambda body: stream(SAY(body), cut=2),
+    "a stream without its end": lambda body: stream(SAY(body), cut=4),
+    "a cut event": lambda body: PlainTextResponse('data: {"choices": ['),
+    "not events": lambda body: PlainTextResponse("<html>hello</html>\n\n"),
+    "not JSON": lambda body: PlainTextResponse("data: {broken}\n\n"),
+    "not an object": lambda body: PlainTextResponse("data: [1]\n\ndata: [DONE]\n\n"),
+    "another shape": lambda body: PlainTextResponse('data: {"choices": [3]}\n\ndata: [DONE]\n\n'),
+    "an error event": lambda body: PlainTextResponse('data: {"error": {"message": "no"}}\n\n'),
+    "empty": lambda body: PlainTextResponse(""),
+}
+WHOLE: dict[str, Callable[[Body], Response]] = {
+    "HTTP 500": lambda body: PlainTextResponse("oops", 500),
+    "not JSON": lambda body: PlainTextResponse("hello"),
+    "no choices": lambda body: JSONResponse({"choices": []}),
+    "no message": lambda body: JSONResponse({"choices": [{"finish_reason": "stop"}]}),
+    "not an object": lambda body: JSONResponse([1]),
+    "no finish_reason": lambda body: JSONResponse({"choices": [{"message": {"content": "a"}}]}),
+    "another shape": lambda body: JSONResponse({"choices": {"message": 3}}),
+    "empty": lambda body: PlainTextResponse(""),
+}
+
+
+@pytest.mark.parametrize(
+    ("streamed", "answer"),
+    [(True, answer) for answer in BROKEN.values()] + [(False, answer) for answer in WHOLE.values()],
+    ids=[*BROKEN, *(f"{name}, whole" for name in WHOLE)],
+)
+def test_a_broken_exchange_is_unfinished_neither_corrupt_nor_clean(
+    streamed: bool, answer: Callable[[Body], Response]
+) -> None:
+    replies, _ = run(answer, PLANS, Load(stream=streamed))
+    assert [r.status for r in replies] == ["transport_error", "not_sent"] * 2
+    assert all(r.due and r.error for r in replies)
+    for reply in replies:
+        kinds = {finding.kind for finding in examine(reply, Context())}
+        assert kinds == {Kind.UNFINISHED.value}
+
+
+def test_a_slow_reply_times_out_and_nothing_after_it_is_sent() -> None:
+    replies, _ = run(lambda body: stream(SAY(body), 100.0), PLANS, Load(timeout_s=300.0))
+    assert [r.status for r in replies] == ["timeout", "not_sent"] * 2
+    assert [r.done_s for r in replies] == [300.0, None] * 2
+
+
+def test_a_server_that_never_answers_costs_only_virtual_time() -> None:
+    began_s = clock.wall_s()
+    replies, _ = run(lambda body: stream(SAY(body), 1e9), PLANS, Load(timeout_s=86_400.0))
+    assert replies[0].done_s == 86_400.0
+    assert clock.wall_s() - began_s < 5.0
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_client_that_leaves_is_owed_nothing(streamed: bool) -> None:
+    load = Load(stream=streamed, abort_rate=1.0, abort_within_s=1.0)
+    replies, log = run(lambda body: stream(SAY(body), 100.0), PLANS, load)
+    assert [r.status for r in replies] == ["aborted", "not_sent"] * 2
+    assert not any(r.due for r in replies)
+    assert log.counters["clients_left"] == 2
+    assert all(examine(r, Context()) == [] for r in replies)
+
+
+def test_some_clients_leave_by_the_seed_and_the_others_stay() -> None:
+    planned = plans(sessions=40, turns=1)
+    say = model(planned)
+    load = Load(abort_rate=0.25, abort_within_s=0.5, seed=1)
+    replies, _ = run(lambda body: stream(say(body), 1.0), planned, load)
+    left = [r.session for r in replies if r.status == "aborted"]
+    assert 3 <= len(left) <= 20
+    assert all(r.status == "ok" for r in replies if r.session not in left)
+
+
+def test_an_empty_completion_is_a_reply_and_judged_as_one() -> None:
+    replies, _ = run(lambda body: whole(""), PLANS, Load(stream=False))
+    assert {r.status for r in replies} == {"ok"}
+    assert "wrong_text" in [finding.detector for finding in examine(replies[0], Context())]
+
+
+def test_token_ids_of_another_vocabulary_are_no_text() -> None:
+    def serve(body: Body) -> Response:
+        choice = {"message": {"content": "hello"}, "finish_reason": "stop", "token_ids": [99999]}
+        return JSONResponse({"choices": [choice]})
+
+    replies, _ = run(serve, PLANS, Load(stream=False))
+    assert (replies[0].status, replies[0].raw_text, replies[0].content) == ("ok", None, "hello")
