@@ -51,14 +51,21 @@ def answer(argv: Sequence[str] | None = None) -> int:
     except LabError as error:
         return _say(str(error), error.exit_code)
     except TyperException as error:
-        message = " ".join(error.format_message().split())
-        return _say(message, 2) if message else 0  # without a message the help was printed
+        return _misused(error)
     except (Abort, KeyboardInterrupt):
         return _say("interrupted", 130)
     except BrokenPipeError:
         # whoever read our output has seen enough; the interpreter's last flush must not complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _misused(error: TyperException) -> int:
+    """An option or a command that there is not; without a message, the help was printed."""
+    message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    hint = f" (`{context.command_path} --help` explains)" if context else ""
+    return _say(message + hint, 2) if message else 0
 
 
 def _say(message: str, code: int) -> int:

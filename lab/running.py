@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab import judging, plots
+from lab import judging
 from lab.errors import Interrupted
+from lab.plots import FIGURES
+from lab.plots.style import save, styled
 from lab.progress import RunProgress
 from lab.report.markdown import markdown
 from lab.scenario.loader import parse_scenario
@@ -72,6 +74,11 @@ def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Pat
     """Figures and a markdown report of a judged run; returns their folder."""
     folder = out or results.path.parent / verdict.run
     folder.mkdir(parents=True, exist_ok=True)
-    plots.draw_all(verdict, results.histories(verdict.run), folder)
+    histories, findings = results.histories(verdict.run), results.findings(verdict.run)
+    with styled():
+        for name, draw in FIGURES.all().items():
+            figure = draw(verdict, histories, findings)
+            if figure is not None:
+                save(figure, folder, name)
     (folder / "report.md").write_text(markdown(verdict), encoding="utf-8")
     return folder
