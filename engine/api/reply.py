@@ -59,13 +59,14 @@ class Reply:
         self._parser = StreamParser(job.callable)
         self._prompt_tokens = len(job.prompt)
         self._calls = 0
+        self._over = False  # at EOS or a stop text: what follows is no part of the reply
         self.token_ids: list[int] = []
 
     async def deltas(self) -> AsyncGenerator[list[Delta], None]:
         """The reply's pieces as they come; the generation is released where it ends early."""
         async for ids in self._handle:
-            pieces = self._parser.feed("".join(map(self._take, ids)))
-            if pieces:
+            text = "".join([self._take(token) for token in ids])
+            if text and (pieces := self._parser.feed(text)):
                 yield pieces
             if self._stop.hit:
                 break
@@ -77,19 +78,22 @@ class Reply:
             yield last
 
     def _take(self, token: int) -> str:
-        if self._ended:
-            return ""  # a group may reach beyond the reply's end
+        """The text that a token settles. A group of ids may reach beyond the reply's end."""
+        if self._over:
+            return ""
         self.token_ids.append(token)
-        return "" if token == EOS else self._stop.feed(self._decoder.feed(token))
-
-    @property
-    def _ended(self) -> bool:
-        return self._stop.hit or self.token_ids[-1:] == [EOS]
+        if token == EOS:
+            self._over = True
+            return ""
+        text = self._stop.feed(self._decoder.feed(token))
+        self._over = self._stop.hit
+        return text
 
     @property
     def finish_reason(self) -> str:
         """OpenAI's word for the end, once all deltas are out; "abort" is the engine's own."""
-        reason = "stop" if self._ended else self._handle.finish_reason or "stop"
+        ended = self._over or self._stop.hit
+        reason = "stop" if ended else self._handle.finish_reason or "stop"
         return "tool_calls" if reason == "stop" and self._calls else reason
 
     @property
