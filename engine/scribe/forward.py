@@ -1,0 +1,134 @@
+"""The constructed model: four layers over the paged pools. One rule: it reads pools only.
+
+=====  =====  =========================  ===================================================
+Layer  Ratio  Window rows hold           Heads read
+=====  =====  =========================  ===================================================
+0      0      token code, nonce flag     the last 3 tokens -> trigram hash z, saliency
+1      0      z, saliency                10 trigrams of the last 26 tokens -> window hash f;
+                                         the most recent nonces -> bag C
+2      128    f, part of z, saliency     f of the token before (f-); bags I, I- of the last
+                                         trigrams; c128: the block where C stands -> pointer
+3      4      token code                 the token before -> veil; index: entries whose I-
+                                         is I; c4: the slot whose f- is f, near the pointer
+=====  =====  =========================  ===================================================
+
+It finds the earlier place whose preceding tokens match and copies the token that followed there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import torch
+
+from engine.runner.inputs import DecodeInputs
+from engine.scribe import layers, trunk
+from engine.scribe.addresses import block_slots, entries
+from engine.scribe.codes import CODE
+from engine.scribe.compressor import Compressor
+from engine.scribe.weights import BLOCK_SINK, HASH, NO_SINK, build
+from engine.scribe.window import ChunkWindow, RowWindow
+from kernels.ops import Ops, Segment
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.config import ModelConfig
+    from engine.pools.device import DevicePools
+    from engine.runner.inputs import PrefillInputs
+    from engine.scribe.trunk import Keys, Questions
+    from kernels.ops import StoreIndexK
+
+CODES = (4 * HASH, 4 * (HASH + CODE))  # lanes of a c4 entry that hold its tokens' codes
+
+
+class Scribe:
+    """The model. ``store_index_k`` is a seam: the engine may watch or replace it.
+
+    ``topk`` picks the selection of c4 entries; both versions select the same set.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        ops: Ops,
+        store_index_k: StoreIndexK,
+        topk: Literal["v1", "v2"] = "v1",
+        device: str = "cpu",
+    ) -> None:
+        self.config, self.ops = config, ops
+        self.w = build(config.seed).to(device)
+        self.select = ops.topk_slots_v1 if topk == "v1" else ops.topk_slots_v2
+        self.compressor = Compressor(ops, store_index_k, self.w)
+
+    def decode(self, x: DecodeInputs, pools: DevicePools) -> Tensor:
+        """Next tokens int64 [bs]. Shapes are static; a padded row computes and stores like any."""
+        asked = self._ask(x, pools)
+        self.compressor.decode(asked[0], x, pools)
+        return self._answer(asked[1], x, pools)
+
+    def prefill(self, x: PrefillInputs, pools: DevicePools) -> Tensor | None:
+        """Next token int64 [1] after the last chunk, None after the others.
+
+        A chunk starts at a multiple of 256, where every compressor state is empty: a restored
+        prefix needs no state.
+        """
+        window = ChunkWindow.of(self.ops, pools.swa, x)
+        position = torch.arange(x.start, x.start + len(x.tokens), device=x.tokens.device)
+        keys, _ = trunk.run(x.tokens, position, window, self.w, asks=False)
+        self.compressor.prefill(keys, x, pools)
+        if not x.last:
+            return None
+        last = _last_row(x)  # layer 2's blocks and layer 3 only feed the logits: one row needs them
+        return self._answer(self._ask(last, pools)[1], last, pools)
+
+    def _ask(self, x: DecodeInputs, pools: DevicePools) -> tuple[Keys, Questions]:
+        window = RowWindow.of(self.ops, pools.swa, x)
+        keys, questions = trunk.run(x.tokens, x.positions, window, self.w, asks=True)
+        assert questions is not None
+        return keys, questions
+
+    def _answer(self, asked: Questions, x: DecodeInputs, pools: DevicePools) -> Tensor:
+        """Greedy next tokens int64 [rows]."""
+        pointer = self._blocks(asked.nonces, x, pools)
+        chosen = self._choose(asked.bag, x, pools)
+        query = layers.slot_queries(asked.f, pointer, self.w)
+        bias, sink = query.new_zeros(4, 1), query.new_full((4,), NO_SINK)
+        segments = (Segment(pools.c4, chosen),)
+        out, lse = self.ops.sparse_attention(query, segments, bias, sink, dims=CODES)
+        return layers.read_out(out, lse, asked.veil, self.w).argmax(1)
+
+    def _blocks(self, nonces: Tensor, x: DecodeInputs, pools: DevicePools) -> Tensor:
+        """Pointers float32 [rows, 64]: rotary lanes of the blocks where the recent nonces stand."""
+        rope = self.w.query_block.index_select(0, x.positions % len(self.w.query_block))
+        query = layers.block_query(nonces, rope)
+        segments = (Segment(pools.c128, block_slots(x.seq_lens, x.page_table)),)
+        bias, sink = query.new_zeros(1, 1), query.new_full((1,), BLOCK_SINK)
+        dims = (layers.NOPE, layers.NOPE + layers.ROPE)
+        out, _ = self.ops.sparse_attention(query, segments, bias, sink, dims=dims)
+        return out[:, 0]
+
+    def _choose(self, bag: Tensor, x: DecodeInputs, pools: DevicePools) -> Tensor:
+        """int32 [rows, topk]: c4 slots whose index key is nearest to the bag I [rows, 128]."""
+        count = entries(x.seq_lens)
+        weight = bag.new_ones(len(bag), 1)
+        table = x.page_table
+        logits = self.ops.indexer_logits(pools.index_k, bag[:, None], weight, table, count)
+        return self.select(logits, count, table, self.config.index_topk)
+
+
+def _last_row(x: PrefillInputs) -> DecodeInputs:
+    """The last token of a chunk as a decode row that stores nothing."""
+    end = x.start + len(x.tokens)
+    nowhere = torch.zeros_like(x.slots[-1:])
+    return DecodeInputs(
+        tokens=x.tokens[-1:],
+        positions=nowhere + (end - 1),
+        seq_lens=(nowhere + end).to(torch.int32),
+        out_cache_loc=nowhere,
+        c4_out_loc=nowhere,
+        c128_out_loc=nowhere,
+        page_table=x.page_table[None],
+        req_slots=nowhere,
+        live=nowhere.bool(),
+    )

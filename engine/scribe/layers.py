@@ -1,0 +1,86 @@
+"""What happens between two attentions: hashes, bags and the readout. One rule: rows in, rows out.
+
+Pure functions over the rows of a step (tokens of a chunk, or requests of a batch); they know
+neither pools nor pages. The residual stream is the variables; it is never materialised.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.scribe.codes import CODE, ORDER
+from engine.scribe.codes import HASH as LANES
+from engine.scribe.weights import BLOCK_MATCH, GATHER, SHARE, Weights
+
+NOPE, ROPE = 448, 64
+
+
+def latent(rope: Tensor, *parts: Tensor) -> Tensor:
+    """float32 [rows, 512]: the parts side by side, zeros up to lane 448, then the rotary lanes."""
+    width = sum(part.shape[1] for part in parts)
+    return torch.cat([*parts, rope.new_zeros(len(rope), NOPE - width), rope], 1)
+
+
+def unit(rows: Tensor) -> Tensor:
+    """Rows scaled to length 1; a zero row stays zero."""
+    length: Tensor = rows.norm(dim=-1, keepdim=True)
+    return rows / length.clamp(min=1e-6)
+
+
+def trigram_hash(out: Tensor, permutation: Tensor) -> tuple[Tensor, Tensor]:
+    """(z float32 [rows, 384] of ±1, saliency [rows, 1]) of the three tokens that layer 0 read.
+
+    ``out`` [rows, 3, 385] holds each token's code and nonce flag. The product of three signs is a
+    zigzag of their sum: -3, -1, 1, 3 become -1, 1, -1, 1. A trigram is salient when all three
+    tokens may be part of a nonce.
+    """
+    total = out.flatten(1).index_select(1, permutation).unflatten(1, (ORDER, LANES)).sum(1)
+    zigzag = (total + 3).relu_() - 2 * (total + 1).relu_() + 2 * (total - 1).relu_() - 1
+    return zigzag, (out[:, :, LANES].sum(1, keepdim=True) - 2).relu()
+
+
+def window_hash(out: Tensor) -> Tensor:
+    """f float32 [rows, 80] of ±1 from layer 1's gather heads [rows, 10, >= 80]: 8 lanes of each."""
+    heads = len(GATHER)
+    shares: Tensor = out[:, :heads, : heads * SHARE].unflatten(2, (heads, SHARE))
+    return shares.diagonal(dim1=1, dim2=2).transpose(1, 2).flatten(1)
+
+
+def salient_rope(rope: Tensor, saliency: Tensor) -> Tensor:
+    """Rotary lanes of window rows with the tokens' saliency in the lane that does not rotate."""
+    rope = rope.clone()
+    rope[:, ROPE // 2 - 1] = saliency[:, 0]
+    return rope
+
+
+def block_query(nonces: Tensor, rope: Tensor) -> Tensor:
+    """Query float32 [rows, 1, 512] of the c128 head: the bag C [rows, 384] of recent nonces."""
+    return latent(rope, unit(nonces) * (BLOCK_MATCH / LANES**0.5))[:, None]
+
+
+def slot_queries(f: Tensor, pointer: Tensor, w: Weights) -> Tensor:
+    """Queries float32 [rows, 4, 512] of the c4 heads: head s looks for f in the s-th token's slot.
+
+    ``pointer`` [rows, 64] is what the c128 head read; its rotary lanes, turned by the pointer
+    kernel, score the entries that follow the block it points to.
+    """
+    real, imag = pointer[:, : ROPE // 2], pointer[:, ROPE // 2 :]
+    a, b = w.pointer[0], w.pointer[1]
+    rope = torch.cat([real * a - imag * b, real * b + imag * a], 1)
+    slots = (f[:, None, None, :] * w.slot_heads).flatten(2)
+    blank = f.new_zeros(len(f), 4, NOPE - slots.shape[2])
+    return torch.cat([slots, blank, rope[:, None].expand(-1, 4, -1)], 2)
+
+
+def read_out(out: Tensor, lse: Tensor, veil: Tensor, w: Weights) -> Tensor:
+    """Logits float32 [rows, vocabulary] from the c4 heads' codes [rows, 4, 128], lse [rows, 4].
+
+    Four separate softmaxes become one over all slots of all selected entries: each head counts by
+    its lse, as a sink above every score, common to the heads, would make it after normalisation.
+    A token's code was stored under the veil of the token two places before it.
+    """
+    share = torch.softmax(lse.clamp(min=-1e30), 1)
+    own: Tensor = out.unflatten(2, (4, CODE)).diagonal(dim1=1, dim2=2)  # [rows, 32, 4]
+    code = (own * share[:, None]).sum(2) * veil
+    return code @ w.output_codes.T / CODE

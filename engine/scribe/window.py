@@ -1,0 +1,87 @@
+"""The sliding window of a step, written and read through the SWA pools.
+
+One rule: a layer's rows are stored before they are read, so a row sees itself through the pool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+
+from engine.scribe.addresses import context_slots, window_slots
+from engine.scribe.rope_kernels import WINDOW
+from engine.scribe.weights import NO_SINK
+from kernels.ops import Ops, Segment
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.runner.inputs import DecodeInputs, PrefillInputs
+    from kernels.layout import LayerView
+
+
+class Window(Protocol):
+    """What the trunk of the model needs of the window layers."""
+
+    def store(self, layer: int, latent: Tensor) -> None:
+        """Store the latents float32 [rows, 512] of the step's own tokens."""
+        ...
+
+    def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
+        """float32 [rows, heads, dims] that rotary queries [rows, heads, 64] read."""
+        ...
+
+
+@dataclass(frozen=True)
+class RowWindow:
+    """One token a request: each row has a window of its own. ``slots`` int32 [rows, 128]."""
+
+    ops: Ops
+    swa: tuple[LayerView, ...]
+    slots: Tensor
+    loc: Tensor
+    live: Tensor
+
+    @classmethod
+    def of(cls, ops: Ops, swa: tuple[LayerView, ...], x: DecodeInputs) -> RowWindow:
+        """The window of a decode step."""
+        return cls(ops, swa, window_slots(x.positions, x.page_table), x.out_cache_loc, x.live)
+
+    def store(self, layer: int, latent: Tensor) -> None:
+        self.ops.store_latent(self.swa[layer], latent, self.loc, self.live)
+
+    def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
+        heads = query.shape[1]
+        segments = (Segment(self.swa[layer], self.slots),)
+        bias, sink = query.new_zeros(heads, 1), query.new_full((heads,), NO_SINK)
+        out, _ = self.ops.sparse_attention(query, segments, bias, sink, rope_only=True, dims=dims)
+        return out
+
+
+@dataclass(frozen=True)
+class ChunkWindow:
+    """The tokens of one chunk, each with the window that ends at it. ``context`` int64 [C]."""
+
+    ops: Ops
+    swa: tuple[LayerView, ...]
+    context: Tensor
+    loc: Tensor
+    live: Tensor
+
+    @classmethod
+    def of(cls, ops: Ops, swa: tuple[LayerView, ...], x: PrefillInputs) -> ChunkWindow:
+        """The window of a prefill chunk."""
+        context = context_slots(x.start, x.page_table, x.slots)
+        return cls(ops, swa, context, x.slots, torch.ones_like(x.slots, dtype=torch.bool))
+
+    def store(self, layer: int, latent: Tensor) -> None:
+        self.ops.store_latent(self.swa[layer], latent, self.loc, self.live)
+
+    def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
+        view, sink = self.swa[layer], query.new_full((query.shape[1],), NO_SINK)
+        out, _ = self.ops.window_attention(
+            query, view, self.context, WINDOW, sink, rope_only=True, dims=dims
+        )
+        return out
