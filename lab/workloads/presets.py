@@ -29,8 +29,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                     "sessions": 60,
                     "turns": 4,
                     "groups": 6,
-                    "shared_entries": 12,  # 3.1k tokens: 12 pages to share
-                    "private_entries": 5,  # 1.3k tokens
+                    "shared_entries": 11,  # 3.3k tokens: 13 pages to share
+                    "private_entries": 5,  # 1.5k tokens
                     "max_tokens": 420,
                 }
             ),
@@ -45,7 +45,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                     "sessions": 8,
                     "turns": 2,
                     "groups": 2,
-                    "shared_entries": 3,
+                    "shared_entries": 2,
                     "private_entries": 2,
                     "max_tokens": 300,
                 }

@@ -21,6 +21,7 @@ from lab.workloads.arrivals import arrivals, pauses
 from lab.workloads.base import WORKLOADS, WorkloadModel
 
 INTRODUCTION = "You are a clerk. Follow the manual below.\n# Manual\n"
+TITLE_SPREAD = 10  # tokens by which one entry's title may be longer than another's
 TURN_OVERHEAD = 70  # tokens of a user turn or a tool's answer, with the role tokens around it
 
 
@@ -44,10 +45,10 @@ class Entry:
 
 @WORKLOADS.register("tool_sessions")
 class ToolSessions(WorkloadModel):
-    """Parameters of the load. Entries are ``manual.ENTRY_STRIDE`` tokens each."""
+    """Parameters of the load. An entry is about 300 tokens."""
 
     groups: int = Field(default=6, ge=1)
-    shared_entries: int = Field(default=12, ge=0)
+    shared_entries: int = Field(default=11, ge=0)
     private_entries: int = Field(default=5, ge=1)
 
     @model_validator(mode="after")
@@ -61,11 +62,10 @@ class ToolSessions(WorkloadModel):
         return self
 
     def longest_context(self) -> int:
-        """Tokens: the manual, and every turn run away to ``max_tokens``."""
-        entries = self.shared_entries + self.private_entries
-        head = INTRODUCTION + manual.RULES_TEXT
-        fixed = manual.token_count(tool_list(TOOLS) + head) + entries * (manual.ENTRY_STRIDE + 8)
-        return fixed + self.turns * (TURN_OVERHEAD + self.max_tokens)
+        """Tokens: the longest manual there can be, and every turn run away to ``max_tokens``."""
+        entries = (self.shared_entries + self.private_entries) * _longest_entry()
+        head = manual.token_count(tool_list(TOOLS) + INTRODUCTION + manual.RULES_TEXT)
+        return head + entries + self.turns * (TURN_OVERHEAD + self.max_tokens)
 
     def plan(self, seed: int) -> list[SessionPlan]:
         """The sessions; equal parameters and seeds give equal plans."""
@@ -98,6 +98,13 @@ class ToolSessions(WorkloadModel):
             start_s=start_s,
             think_s=pauses(seed, index, self.turns, self.think_s),
         )
+
+
+def _longest_entry() -> int:
+    """Tokens of the longest entry: every name and value at its longest, and the title's spread."""
+    word = "Z" * manual.VALUE_LENGTHS[1]
+    texts = [Entry(word[: manual.KEY_LENGTH], f, (word, word)).text for f in manual.FUNCTIONS]
+    return max(manual.token_count(text) for text in texts) + TITLE_SPREAD
 
 
 def _system(shared: list[Entry], private: list[Entry]) -> str:

@@ -1,0 +1,164 @@
+"""What an arm's history proves: six verdicts, one for each way in which an arm can end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lab.detectors import DETECTORS, Detector, Kind
+from lab.judging import judge_arm
+from lab.records import ArmHistory, Reply
+from tests.lab.replies import EXPECTED, TOOLS, call, said
+
+ON = {"graph": True, "radix": True, "index_k": "bf16"}
+USED = {"graph_replays": 9, "prefix_hits": 2, "padded_rows": 5}
+RIGHT, WRONG = said(EXPECTED), said(call(table="MINE12346"))
+OFFERED = [{"type": "function", "function": {"name": n, "parameters": p}} for n, p in TOOLS.items()]
+
+
+def placed(reply: Reply, session: int, turn: int = 0, **changes: Any) -> Reply:
+    return replace(reply, session=session, turn=turn, **changes)
+
+
+def arm(*replies: Reply, **changes: Any) -> ArmHistory:
+    import json
+
+    empty = ArmHistory(
+        name="an arm",
+        settings=ON,
+        sessions=len({reply.session for reply in replies}),
+        replies=list(replies),
+        counters=dict(USED),
+        events=[(0, "tools_offered", {"tools": json.dumps(OFFERED)})],
+        history_digest="sha256:0",
+        wall_s=1.0,
+        virtual_s=10.0,
+    )
+    return replace(empty, **changes)
+
+
+def verdict(history: ArmHistory) -> tuple[str, str]:
+    found, _ = judge_arm(history)
+    return found.verdict, found.reason
+
+
+def test_all_right_and_exercised_is_clean() -> None:
+    found, findings = judge_arm(arm(placed(RIGHT, 0), placed(RIGHT, 1)))
+    assert (found.verdict, found.reason, findings) == ("clean", "", [])
+    assert (found.sessions_corrupt, found.rate, found.replies_due) == (0, 0.0, 2)
+    assert found.ci95[0] == 0.0
+    assert found.exposure == USED
+
+
+def test_one_wrong_reply_is_corrupt_and_rates_count_sessions() -> None:
+    history = arm(
+        placed(WRONG, 0, 0), placed(WRONG, 0, 1), placed(said("<think>x"), 1, 0), placed(RIGHT, 2)
+    )
+    found, _ = judge_arm(history)
+    assert (found.verdict, found.replies_corrupt, found.sessions_corrupt) == ("corrupt", 3, 2)
+    assert found.rate == pytest.approx(2 / 3)
+    assert found.outcomes == {"wrong_value": 2, "tag_salad": 1}
+    assert sum(found.outcomes.values()) == found.replies_corrupt
+
+
+def test_a_violation_without_a_wrong_reply_is_corrupt_too() -> None:
+    history = arm(placed(RIGHT, 0), counters={**USED, "violation:padded_row_wrote_owned_slot": 3})
+    found, _ = judge_arm(history)
+    assert found.violations == {"padded_row_wrote_owned_slot": 3}
+    assert found.verdict == "corrupt"
+    assert "padded_row_wrote_owned_slot" in found.reason
+    assert "violation" not in str(found.exposure)
+
+
+def test_a_right_text_parsed_wrongly_is_the_parsers_fault() -> None:
+    faulty = replace(RIGHT, tool_calls=(), content=EXPECTED, finish_reason="stop")
+    found, findings = judge_arm(arm(placed(faulty, 0), placed(RIGHT, 1)))
+    assert found.verdict == "parser_fault"
+    assert (found.replies_corrupt, found.outcomes) == (0, {})
+    assert {f.kind for f in findings} == {"parser_fault"}
+
+
+def test_a_stalled_clock_is_a_wedge() -> None:
+    history = arm(placed(RIGHT, 0), stalled="stalled at 3 s of virtual time")
+    assert verdict(history) == ("wedged", "stalled at 3 s of virtual time")
+
+
+def late(session: int, sent_s: float, done_s: float) -> Reply:
+    return placed(said(""), session, status="timeout", raw_text=None, sent_s=sent_s, done_s=done_s)
+
+
+def test_waiting_in_vain_while_nothing_finishes_is_a_wedge() -> None:
+    early = placed(RIGHT, 0, done_s=5.0)
+    found, reason = verdict(arm(early, late(1, 6.0, 306.0)))
+    assert found == "wedged"
+    assert "session 1 waited 300 s" in reason
+
+
+def test_waiting_in_vain_while_others_are_served_is_no_wedge() -> None:
+    busy = placed(RIGHT, 0, done_s=200.0)
+    assert verdict(arm(busy, late(1, 6.0, 306.0))) == ("inconclusive", "1 of 2 replies unfinished")
+
+
+def test_unfinished_turns_make_an_arm_inconclusive_and_are_counted_once() -> None:
+    missing = placed(said(""), 1, status="not_sent", raw_text=None)
+    cut = placed(said(EXPECTED[:40], "length"), 2)
+    found, _ = judge_arm(arm(placed(RIGHT, 0), missing, cut))
+    assert (found.verdict, found.unfinished, found.replies_due) == ("inconclusive", 2, 3)
+
+
+def test_nothing_finished_is_inconclusive() -> None:
+    missing = placed(said(""), 0, status="transport_error", raw_text=None)
+    assert verdict(arm(missing)) == ("inconclusive", "no reply finished")
+
+
+@pytest.mark.parametrize("toggle", ["graph", "radix"])
+def test_a_toggle_that_is_on_and_never_exercised_is_inconclusive(toggle: str) -> None:
+    unused = {"graph": "graph_replays", "radix": "prefix_hits"}[toggle]
+    counters = {**USED, unused: 0}
+    assert verdict(arm(placed(RIGHT, 0), counters=counters)) == (
+        "inconclusive",
+        f"never exercised: {toggle}",
+    )
+    off = {**ON, toggle: False}
+    assert verdict(arm(placed(RIGHT, 0), counters=counters, settings=off))[0] == "clean"
+
+
+def test_a_reply_that_its_client_gave_up_is_not_due() -> None:
+    left = placed(said(""), 1, status="aborted", due=False, raw_text=None)
+    found, _ = judge_arm(arm(placed(RIGHT, 0), left))
+    assert (found.verdict, found.replies_due, found.unfinished) == ("clean", 1, 0)
+
+
+def test_a_failing_detector_makes_an_arm_inconclusive_not_clean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(reply: Reply, context: object) -> str | None:
+        raise KeyError("bug")
+
+    known = DETECTORS.all()
+    detector = Detector("broken", 99, Kind.PARSER_FAULT, broken)
+    monkeypatch.setattr(DETECTORS, "all", lambda: {**known, "broken": detector})
+    found, reason = verdict(arm(placed(RIGHT, 0)))
+    assert found == "inconclusive"
+    assert "broken" in reason
+
+
+def test_corruption_outranks_everything_else() -> None:
+    history = arm(placed(WRONG, 0), late(1, 0.0, 300.0), stalled="stalled", counters={})
+    assert verdict(history)[0] == "corrupt"
+
+
+def test_the_other_sessions_words_are_known_from_the_history_alone() -> None:
+    events = [
+        (0, "group_planned", {"group": 0, "words": "OURS13579"}),
+        (0, "session_planned", {"session": 0, "group": 0, "words": "MINE12345"}),
+        (0, "session_planned", {"session": 1, "group": 0, "words": "THEIRS6789"}),
+    ]
+    foreign = said(call(table="THEIRS6789"))
+    history = arm(placed(foreign, 0), placed(RIGHT, 1))
+    history.events += events
+    found, findings = judge_arm(history)
+    assert found.outcomes == {"foreign_secret": 1}
+    assert "session 1" in findings[0].detail
