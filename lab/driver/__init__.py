@@ -4,6 +4,7 @@ One rule: the driver records; it never judges, and never replaces a bad reply by
 """
 
 from lab.driver.drive import Load, drive
+from lab.driver.in_process import InProcess
 from lab.driver.recorder import Recorder
 
-__all__ = ["Load", "Recorder", "drive"]
+__all__ = ["InProcess", "Load", "Recorder", "drive"]

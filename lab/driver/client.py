@@ -88,7 +88,9 @@ async def _exchange(http: httpx.AsyncClient, request: Ask, outcome: Outcome) -> 
             await _read_stream(response, outcome)
         else:
             await _read_whole(response, outcome)
-    if outcome.received.finish_reason is None:
+    got, first_s = outcome.received, response.extensions.get("first_body_s")
+    got.first_token_s = got.first_token_s if first_s is None else first_s
+    if got.finish_reason is None:
         raise BrokenStream("the reply ended without a finish_reason")
 
 

@@ -12,7 +12,7 @@ from engine.engine import Engine
 from engine import clock
 from engine.api import create_app
 from engine.errors import ConfigError, Stalled
-from lab.driver import Load, Recorder, drive
+from lab.driver import InProcess, Load, Recorder, drive
 from lab.errors import UserError
 from lab.planned import announce
 from lab.records import ArmHistory
@@ -49,7 +49,7 @@ class _Run:
     async def main(self) -> None:
         """Start the application, drive every session, stop."""
         announce(self.task.plans, self.engine.events)
-        transport = httpx.ASGITransport(create_app(self.engine), raise_app_exceptions=False)
+        transport = InProcess(create_app(self.engine))
         try:
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://bundled", timeout=None

@@ -19,7 +19,7 @@ from engine.events import EventLog
 from engine.text.parser import parse
 from engine.text.template import as_message
 from engine.text.tokenizer import EOS, encode
-from lab.driver import Load, Recorder, drive
+from lab.driver import InProcess, Load, Recorder, drive
 from lab.workloads import resolve
 from lab.workloads.tool_sessions import TOOLS
 
@@ -51,7 +51,7 @@ def run(
 
     async def main() -> None:
         app = Starlette(routes=[Route("/v1/chat/completions", chat, methods=["POST"])])
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        transport = InProcess(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
             await drive(http, load or Load(), recorder)
 

@@ -118,6 +118,15 @@ def test_sessions_arrive_and_think_when_their_plan_says() -> None:
         assert reply.sent_s == pytest.approx(waited)
 
 
+def test_the_first_token_is_timed_where_it_was_sent() -> None:
+    planned = plans(sessions=1, turns=1)
+    say = model(planned)
+    (reply,), _ = run(lambda body: stream(say(body), step_s=2.0), planned)
+    assert (reply.sent_s, reply.first_token_s) == (0.0, 2.0)
+    assert reply.done_s is not None
+    assert reply.done_s > 4.0
+
+
 def test_one_seed_one_history() -> None:
     def once() -> tuple[Any, ...]:
         planned = plans(sessions=5, arrival_rate=2.0, think_s=1.0)
