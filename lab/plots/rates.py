@@ -51,7 +51,7 @@ def draw_arm(axes: Axes, row: int, arm: ArmVerdict, p: float | None) -> None:
         100 * arm.rate, row, look.marker, color=look.colour, markersize=7, clip_on=False, zorder=3
     )
     said = f"{words.of(arm)}: {words.number(arm.rate)} % [{words.interval(arm.ci95)}]"
-    test = "" if p is None else f", p = {words.p_value(p)}".replace("= <", "< ")
+    test = "" if p is None else f", {words.p_is(p)}"
     axes.annotate(
         f"{said}\n{arm.verdict}{test}",
         (1.02, row),

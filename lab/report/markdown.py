@@ -24,7 +24,7 @@ def markdown(verdict: RunVerdict) -> str:
         words.headline(verdict),
         "## Rates",
         rates(verdict),
-        "\n".join(f"- {arm.name}: {words.proves(arm)}{reason(arm)}" for arm in verdict.arms),
+        "\n".join(f"- {words.note(verdict, arm)}" for arm in verdict.arms),
         "## Exposure",
         exposure(verdict.arms),
         "## What went wrong",
@@ -43,11 +43,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(
         "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
     )
-
-
-def reason(arm: ArmVerdict) -> str:
-    """Why an arm is inconclusive or wedged, or nothing."""
-    return f"; {arm.verdict}: {arm.reason}" if arm.reason else ""
 
 
 def rates(verdict: RunVerdict) -> str:
@@ -78,7 +73,7 @@ def exposure(arms: Sequence[ArmVerdict]) -> str:
     if not heads:
         return "No arm counted any."
     rows = [[arm.name, *(counted(arm.exposure, key) for key in heads)] for arm in arms]
-    return table(["arm", *heads.values()], rows)
+    return table(["arm", *heads], rows)
 
 
 def wrong(arms: Sequence[ArmVerdict]) -> str:

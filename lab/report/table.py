@@ -19,18 +19,21 @@ if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
 
 COLOURS = {"clean": "green", "corrupt": "red", "inconclusive": "yellow"}
-# Counters that say whether an arm reached the path at all, and their column heads.
-EXPOSURE = {
-    "padded_rows": "padded rows",
-    "prefix_hits": "prefix hits",
-    "host_hits": "host hits",
-    "pages_restored": "restored",
-    "transfers": "transfers",
-    "retractions": "retractions",
-    "evicted_pages": "evicted pages",
-    "evictions": "evictions",
-    "aborts": "aborts",
-    "aborts_in_flight": "aborts",
+# Counters that say whether an arm reached the path at all, and their column heads. The first are
+# always shown: that nothing was evicted is news. The others are where an arm has any.
+ALWAYS = {
+    "padded_rows": "padded\nrows",
+    "prefix_hits": "prefix\nhits",
+    "retractions": "retrac-\ntions",
+    "evicted_pages": "evicted\npages",
+    "aborts_in_flight": "aborts\nin flight",
+}
+SOMETIMES = {
+    "graph_replays": "graph\nreplays",
+    "overlap_steps": "overlap\nsteps",
+    "host_hits": "host\nhits",
+    "pages_restored": "pages\nrestored",
+    "transfers": "trans-\nfers",
 }
 WRONG = ("what went wrong", "corrupt replies by class", "violations")
 
@@ -48,7 +51,7 @@ def run_report(verdict: RunVerdict) -> RenderableType:
         ab_table(verdict),
         *exposure_table(verdict.arms),
         *wrong_table(verdict.arms),
-        notes(verdict.arms),
+        notes(verdict),
         Text(
             f"{verdict.wall_s:.1f} s of wall clock, {verdict.virtual_s:.1f} s of the arms' clocks",
             style="dim",
@@ -106,8 +109,11 @@ def expected_cell(arm: ArmVerdict) -> Text:
 
 
 def exposure_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
-    """The exposure counters that some arm has, in the house order, with their heads."""
-    return {key: head for key, head in EXPOSURE.items() if any(key in arm.exposure for arm in arms)}
+    """The exposure counters to show, in the house order, with their heads."""
+    if not any(arm.exposure for arm in arms):
+        return {}
+    some = {key: head for key, head in SOMETIMES.items() if any(a.exposure.get(key) for a in arms)}
+    return ALWAYS | some
 
 
 def exposure_table(arms: Sequence[ArmVerdict]) -> list[Table]:
@@ -122,8 +128,8 @@ def exposure_table(arms: Sequence[ArmVerdict]) -> list[Table]:
 
 
 def counted(counters: Mapping[str, int], key: str) -> str:
-    """A counter's value; a dash where the arm does not have it, which is not a zero."""
-    return str(counters[key]) if key in counters else "–"
+    """A counter's value; a dash where nothing was counted at all, which is not a zero."""
+    return str(counters.get(key, 0)) if counters else "–"
 
 
 def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
@@ -137,10 +143,6 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
     return [table]
 
 
-def notes(arms: Sequence[ArmVerdict]) -> Text:
-    """One line an arm: what its n proves, and why it is inconclusive or wedged."""
-    lines = []
-    for arm in arms:
-        reason = f"; {arm.verdict}: {arm.reason}" if arm.reason else ""
-        lines.append(f"{arm.name}: {words.proves(arm)}{reason}")
-    return Text("\n".join(lines) + "\n")
+def notes(verdict: RunVerdict) -> Text:
+    """One line an arm."""
+    return Text("\n".join(words.note(verdict, arm) for arm in verdict.arms) + "\n")

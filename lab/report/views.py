@@ -1,6 +1,6 @@
 """Tables of `kvlab runs` and `kvlab show`: what is stored, one run's outcomes, one arm's counters.
 
-One rule: a value that is missing is a dash; a zero is a zero that was counted.
+One rule: a value that is not known is a dash, never a zero.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from lab.report import words
-from lab.report.table import COLOURS, counted, plain_table
+from lab.report.table import COLOURS, plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +35,7 @@ def runs_table(runs: Sequence[StoredRun]) -> RenderableType:
         wall = "–" if run.wall_s is None else f"{run.wall_s:.1f}"
         verdicts = words.tally(Counter(run.verdicts)) if run.verdicts else "not judged"
         arms = str(len(run.arms))
-        table.add_row(run.id, run.scenario, str(run.seed), run.status, arms, wall, verdicts)
+        table.add_row(run.id, Text(run.scenario), str(run.seed), run.status, arms, wall, verdicts)
     return table
 
 
@@ -46,7 +46,7 @@ def outcomes_table(verdict: RunVerdict) -> RenderableType:
         return Text("No corrupt reply in any arm.")
     table = plain_table("corrupt replies by class", *(arm.name for arm in verdict.arms))
     for name in names:
-        table.add_row(name, *(counted(arm.outcomes, name) for arm in verdict.arms))
+        table.add_row(name, *(str(arm.outcomes.get(name, 0)) for arm in verdict.arms))
     table.add_section()
     table.add_row("corrupt replies", *(str(arm.replies_corrupt) for arm in verdict.arms))
     table.add_row("replies due", *(str(arm.replies_due) for arm in verdict.arms))

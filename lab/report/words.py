@@ -9,15 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lab.records import ArmVerdict, RunVerdict
+    from lab.records import ArmVerdict, Comparison, RunVerdict
 
-# The worst news first; what is not listed (clean) needs no sentence of its own.
-SENTENCES = {
-    "wedged": "wedged",
-    "nondeterministic": "gave different replies to one seed",
-    "parser_fault": "had replies misread by the parser",
-    "inconclusive": "proved nothing",
-}
+# Neither corrupt nor clean, the worst news first.
+OTHERS = ("wedged", "nondeterministic", "parser_fault", "inconclusive")
+NAMED = 2  # arms that a sentence names before it only counts
 
 
 def number(value: float) -> str:
@@ -43,6 +39,11 @@ def p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
+def p_is(p: float) -> str:
+    """``p = 0.0013``, or ``p < 0.0001``."""
+    return f"p {p_value(p)}".replace("<", "< ") if p < 0.0001 else f"p = {p_value(p)}"
+
+
 def quoted(arm: ArmVerdict) -> str:
     """An arm's name as prose can hold it: names have commas of their own."""
     return f'"{arm.name}"'
@@ -64,13 +65,26 @@ def tally(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {-n}" for n, name in found) or "none"
 
 
-def p_against_first(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
-    """Fisher's p of this arm against the first one; None for the first arm itself."""
+def against_first(verdict: RunVerdict, arm: ArmVerdict) -> Comparison | None:
+    """The comparison of this arm with the first one; None for the first arm itself."""
     first = verdict.arms[0].name
-    for pair in verdict.comparisons:
-        if {pair.a, pair.b} == {first, arm.name} and arm.name != first:
-            return pair.p_value
-    return None
+    return next((it for it in verdict.comparisons if (it.a, it.b) == (first, arm.name)), None)
+
+
+def p_against_first(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
+    """Fisher's p of this arm against the first one."""
+    pair = against_first(verdict, arm)
+    return None if pair is None else pair.p_value
+
+
+def note(verdict: RunVerdict, arm: ArmVerdict) -> str:
+    """One arm's line under the table: what n proves, the difference, and the verdict's reason."""
+    line = f"{arm.name}: {proves(arm)}"
+    pair = against_first(verdict, arm)
+    if pair is not None:
+        low, high = (100 * end for end in pair.difference_ci95)
+        line += f"; against the first {low:+.1f} to {high:+.1f} points"
+    return f"{line}; {arm.verdict}: {arm.reason}" if arm.reason else line
 
 
 def proves(arm: ArmVerdict) -> str:
@@ -88,8 +102,10 @@ def headline(verdict: RunVerdict) -> str:
     """The whole run in one sentence."""
     if not verdict.arms:
         return "No arm finished."
-    parts = [*corrupt_part(verdict), *other_parts(verdict.arms), *clean_part(verdict.arms)]
-    return f"{'; '.join(parts)}; {expectation(verdict.arms)}.".replace("; .", ".")
+    arms = verdict.arms
+    parts = [*corrupt_part(verdict), *other_parts(arms), *clean_part(arms), *expectation(arms)]
+    sentence = "; ".join(parts) + "."
+    return sentence[0].upper() + sentence[1:]
 
 
 def corrupt_part(verdict: RunVerdict) -> list[str]:
@@ -97,10 +113,8 @@ def corrupt_part(verdict: RunVerdict) -> list[str]:
     arms = [arm for arm in verdict.arms if arm.verdict == "corrupt"]
     if not arms:
         return []
-    who = " and ".join(
-        f"{quoted(arm)} corrupts {of(arm)} sessions ({percent(arm.rate)})" for arm in arms[:2]
-    )
-    more = f" and {len(arms) - 2} more arms corrupt" if len(arms) > 2 else ""
+    who = " and ".join(corrupts(arm) for arm in arms[:NAMED])
+    more = f" and {len(arms) - NAMED} more arms corrupt" if len(arms) > NAMED else ""
     best = [
         (p, arm)
         for arm in verdict.arms
@@ -109,16 +123,24 @@ def corrupt_part(verdict: RunVerdict) -> list[str]:
     if verdict.arms[0].verdict != "corrupt" or not best:
         return [who + more]
     p, arm = min(best, key=lambda pair: pair[0])
-    return [f"{who}{more}, {quoted(arm)} {of(arm)} (p = {p_value(p)})".replace("= <", "< ")]
+    return [f"{who}{more}, {quoted(arm)} {of(arm)} ({p_is(p)})"]
+
+
+def corrupts(arm: ArmVerdict) -> str:
+    """One arm that corrupts: its sessions, or that only the ledger saw it."""
+    if arm.sessions_corrupt == 0:
+        return f"{quoted(arm)} destroys rows, though no reply of {arm.sessions} sessions shows it"
+    return f"{quoted(arm)} corrupts {of(arm)} sessions ({percent(arm.rate)})"
 
 
 def other_parts(arms: Sequence[ArmVerdict]) -> list[str]:
     """One clause for each verdict that is neither corrupt nor clean."""
     parts = []
-    for kind, words in SENTENCES.items():
+    for kind in OTHERS:
         names = [quoted(arm) for arm in arms if arm.verdict == kind]
         if names:
-            parts.append(f"{' and '.join(names)} {words}")
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            parts.append(f"{kind.replace('_', ' ')}: {' and '.join(names[:NAMED])}{more}")
     return parts
 
 
@@ -128,17 +150,14 @@ def clean_part(arms: Sequence[ArmVerdict]) -> list[str]:
     if not clean:
         return ["no arm is clean"]
     sessions = sum(arm.sessions for arm in clean)
-    noun = "arm" if len(arms) == 1 else "arms"
-    how_many = "every arm is" if len(clean) == len(arms) else f"{len(clean)} of {len(arms)} {noun}"
-    verb = "" if how_many.endswith("is") else (" is" if len(clean) == 1 else " are")
-    return [f"{how_many}{verb} clean (0 of {sessions} sessions)"]
+    verb = "is" if len(clean) == 1 else "are"
+    who = "every arm is" if len(clean) == len(arms) else f"{len(clean)} of {len(arms)} arms {verb}"
+    return [f"{who} clean (0 of {sessions} sessions)"]
 
 
-def expectation(arms: Sequence[ArmVerdict]) -> str:
-    """Whether the scenario's expectations hold; empty when it has none."""
+def expectation(arms: Sequence[ArmVerdict]) -> list[str]:
+    """Whether the scenario's expectations hold; nothing when it has none."""
     if all(arm.expected is None for arm in arms):
-        return ""
+        return []
     wrong = sum(not as_expected(arm) for arm in arms)
-    if not wrong:
-        return "as expected"
-    return f"{wrong} of {len(arms)} NOT as expected"
+    return [f"{wrong} of {len(arms)} arms NOT as expected" if wrong else "as expected"]

@@ -1,0 +1,175 @@
+"""The A/B table says what was measured, what it proves, and where it is not as expected."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from lab.report import words
+from lab.report.table import print_run, run_report
+from lab.stats import wilson
+from tests.lab.samples import arm_verdict, history, run_verdict, sample_run
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from lab.records import ArmVerdict, RunVerdict
+
+ALONE = "bf16, graph on, one at a time"
+
+
+def printed(thing: RenderableType, width: int = 100) -> str:
+    """What a file or a terminal without colour gets."""
+    console = Console(file=io.StringIO(), width=width, no_color=True, force_terminal=False)
+    console.print(thing)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def four_arms() -> RunVerdict:
+    """The sample run and an arm of 12 sessions that never padded a row."""
+    verdict, _arms = sample_run()
+    alone = replace(
+        arm_verdict(history(ALONE, sessions=12), corrupt=0, expected="clean"),
+        verdict="inconclusive",
+        reason="never exercised: graph",
+        exposure={"prefix_hits": 3},
+    )
+    return replace(verdict, arms=(*verdict.arms, alone))
+
+
+def row(text: str, name: str) -> list[str]:
+    """The cells of the first line that begins with ``name``."""
+    line = next(line for line in text.splitlines() if line.strip().startswith(name + "  "))
+    return line.strip().removeprefix(name).split("  ")
+
+
+def cells(text: str, name: str) -> list[str]:
+    return [cell.strip() for cell in row(text, name) if cell.strip()]
+
+
+def test_a_row_has_n_rate_interval_p_replies_unfinished_and_verdict() -> None:
+    text = printed(run_report(sample_run()[0]))
+    assert cells(text, "bf16, graph on") == [
+        *("10 of 60", "16.7", "9.3–28.0", "first", "10 of 240", "0", "corrupt", "yes")
+    ]
+    assert cells(text, "fp8, graph on") == [
+        *("0 of 60", "0", "0–6.0", "0.0013", "0 of 240", "0", "clean", "yes")
+    ]
+
+
+@pytest.mark.parametrize("width", [100, 120])
+def test_it_fits_and_needs_no_colour(width: int) -> None:
+    text = printed(run_report(four_arms()), width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert "\x1b" not in text
+    assert "inconclusive" in text
+    assert "padded_row_wrote_owned_slot 31" in text
+
+
+def test_the_headline_comes_first_and_is_one_sentence() -> None:
+    text = printed(run_report(sample_run()[0]), width=200)
+    assert text.splitlines()[0] == (
+        '"bf16, graph on" corrupts 10 of 60 sessions (16.7 %), "fp8, graph on" 0 of 60 '
+        "(p = 0.0013); 2 of 3 arms are clean (0 of 120 sessions); as expected."
+    )
+
+
+def test_a_mismatch_is_marked_in_the_row_and_in_the_headline() -> None:
+    verdict, _ = sample_run()
+    first, second, third = verdict.arms
+    wrong = replace(verdict, arms=(first, replace(second, expected="corrupt"), third))
+    text = printed(run_report(wrong))
+    assert cells(text, "fp8, graph on")[-1] == "NO: corrupt"
+    assert "1 of 3 arms NOT as expected." in words.headline(wrong)
+
+
+def test_exposure_shows_what_never_happened_too() -> None:
+    text = printed(run_report(four_arms()), width=120)
+    exposed = text[text.index("exposure") :]
+    assert cells(exposed, "bf16, graph on") == ["5123", "240", "0", "0", "0"]
+    assert cells(exposed, ALONE) == ["0", "3", "0", "0", "0"]
+
+
+def test_every_arm_says_what_its_n_proves() -> None:
+    text = printed(run_report(four_arms()), width=120)
+    assert "fp8, graph on: 0 of 60 shows only: below 6.0 %" in text
+    assert f"{ALONE}: 0 of 12 shows only: below 24.2 %" in text
+    assert "inconclusive: never exercised: graph" in text
+    assert "bf16, graph on: 10 of 60 shows: between 9.3 and 28.0 %" in text
+
+
+def test_a_run_without_a_violation_says_so() -> None:
+    arms = [history("fp8, graph on")]
+    text = printed(run_report(run_verdict("r", arms, {"fp8, graph on": 0})))
+    assert "No corrupt reply and no violation in any arm." in text
+    assert text.startswith("Every arm is clean (0 of 60 sessions); as expected.")
+
+
+def test_an_arms_name_is_never_markup() -> None:
+    arms = [history("[bold]x[/bold] [a]")]
+    text = printed(run_report(run_verdict("r", arms, {"[bold]x[/bold] [a]": 0})))
+    assert "[bold]x[/bold]" in text
+
+
+def test_a_run_whose_first_arm_never_ended_still_prints() -> None:
+    verdict, _ = sample_run()
+    assert "No arm finished." in printed(run_report(replace(verdict, arms=(), comparisons=())))
+
+
+def test_print_run_writes_to_the_console_it_is_given() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    print_run(sample_run()[0], console)
+    assert isinstance(console.file, io.StringIO)
+    assert "run 20261129T194500-ab12, scenario padded_scatter, seed 7" in console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "corrupt", "said"),
+    [
+        ("corrupt", 60, '"one" corrupts 60 of 60 sessions (100 %); no arm is clean.'),
+        ("corrupt", 0, '"one" destroys rows, though no reply of 60 sessions shows it; no arm'),
+        ("wedged", 0, 'Wedged: "one"; no arm is clean.'),
+        ("parser_fault", 0, 'Parser fault: "one"; no arm is clean.'),
+    ],
+)
+def test_each_verdict_has_its_sentence(verdict: str, corrupt: int, said: str) -> None:
+    arm = replace(
+        arm_verdict(history("one", corrupt=corrupt), corrupt=corrupt),
+        verdict=verdict,
+        expected=None,
+    )
+    assert words.headline(replace(sample_run()[0], arms=(arm,), comparisons=())).startswith(said)
+
+
+def test_many_corrupt_arms_are_counted_after_the_first_two() -> None:
+    arms = [history(name, corrupt=5) for name in "abcd"]
+    said = words.headline(run_verdict("r", arms, dict.fromkeys("abcd", 5)))
+    assert said.startswith('"a" corrupts 5 of 60 sessions (8.3 %) and "b" corrupts 5 of 60')
+    assert "and 2 more arms corrupt" in said
+
+
+def proves(corrupt: int, sessions: int) -> str:
+    arm: ArmVerdict = replace(
+        sample_run()[0].arms[0],
+        sessions=sessions,
+        sessions_corrupt=corrupt,
+        ci95=wilson(corrupt, sessions),
+    )
+    return words.proves(arm)
+
+
+def test_what_n_proves_at_the_edges() -> None:
+    assert proves(0, 0) == "no session: shows nothing"
+    assert proves(3, 3) == "3 of 3 shows: above 43.9 %"
+    assert proves(0, 1000) == "0 of 1000 shows only: below 0.4 %"
+
+
+def test_small_numbers_keep_their_meaning() -> None:
+    assert words.percent(0.0004) == "<0.1 %"
+    assert words.p_is(3e-9) == "p < 0.0001"
+    assert words.tally({"loop": 2, "wrong_value": 6, "none": 0}) == "wrong_value 6, loop 2"
