@@ -41,7 +41,10 @@ def model(name: str, fields: dict[str, Any], base: type[BaseModel] = Strict) -> 
 def settings() -> type[BaseModel]:
     """The toggles, each optional."""
     fields = {
-        key: (Annotated[t.domain.type, Field(description=f"{t.about} ({t.flag})")], None)
+        key: (
+            Annotated[t.domain.type, Field(description=f"{t.about}; in production: {t.flag}")],
+            None,
+        )
         for key, t in TOGGLES.all().items()
     }
     return model("Settings", fields)

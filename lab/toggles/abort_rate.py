@@ -12,7 +12,7 @@ ABORT_RATE = toggle(
     "abort_rate",
     fraction(),
     0.0,
-    flag="(none: clients do it)",
+    flag="none, clients do it",
     applies="load",
     about="chance that a client leaves in mid-reply",
 )

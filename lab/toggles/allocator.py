@@ -1,6 +1,6 @@
 """`allocator`: the order in which freed pages are handed out again.
 
-Production flag: (none: production frees to the front).
+Production flag: none; freed pages go to the front.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ ALLOCATOR = toggle(
     "allocator",
     choice("lifo", "fifo", "random"),
     "lifo",
-    flag="(none: production frees to the front)",
+    flag="none, freed pages go to the front",
     applies="engine",
     about="order in which freed pages are reused",
 )

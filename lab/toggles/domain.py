@@ -29,10 +29,11 @@ def choice(*options: str) -> Domain:
 
 def count(least: int, multiple_of: int = 1) -> Domain:
     """A whole number, at least ``least``."""
-    words = f"a whole number, at least {least}"
-    if multiple_of > 1:
-        words = f"a multiple of {multiple_of}, at least {least}"
-    return Domain(Annotated[int, Field(strict=True, ge=least, multiple_of=multiple_of)], words)
+    if multiple_of == 1:
+        kind: Any = Annotated[int, Field(strict=True, ge=least)]
+        return Domain(kind, f"a whole number, at least {least}")
+    kind = Annotated[int, Field(strict=True, ge=least, multiple_of=multiple_of)]
+    return Domain(kind, f"a multiple of {multiple_of}, at least {least}")
 
 
 def rate() -> Domain:

@@ -1,6 +1,6 @@
 """`graph`: whether decode steps replay captured static buffers, padded to a captured size.
 
-Production flag: --disable-cuda-graph (inverted).
+Production flag: --disable-cuda-graph, inverted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ GRAPH = toggle(
     "graph",
     switch(),
     True,
-    flag="--disable-cuda-graph (inverted)",
+    flag="--disable-cuda-graph, inverted",
     applies="engine",
     about="captured decode, padded to a captured size",
 )

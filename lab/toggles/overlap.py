@@ -1,6 +1,6 @@
 """`overlap`: whether step N is launched before step N-1 is processed.
 
-Production flag: --disable-overlap-schedule (inverted).
+Production flag: --disable-overlap-schedule, inverted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ OVERLAP = toggle(
     "overlap",
     switch(),
     False,
-    flag="--disable-overlap-schedule (inverted)",
+    flag="--disable-overlap-schedule, inverted",
     applies="engine",
     about="schedule one step ahead",
 )

@@ -1,6 +1,6 @@
 """`radix`: whether finished prefixes are kept and matched again.
 
-Production flag: --disable-radix-cache (inverted).
+Production flag: --disable-radix-cache, inverted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ RADIX = toggle(
     "radix",
     switch(),
     True,
-    flag="--disable-radix-cache (inverted)",
+    flag="--disable-radix-cache, inverted",
     applies="engine",
     about="keep and reuse prefixes on the device",
 )
