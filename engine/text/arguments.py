@@ -7,15 +7,23 @@ rendered again as the model wrote it.
 from __future__ import annotations
 
 import json
+import re
+from itertools import accumulate
 from typing import Any, NoReturn
+
+MAX_DEPTH = 100  # brackets that may stand inside each other
 
 
 def load(text: str) -> Any:
     """The value of strict JSON; ValueError on NaN, duplicate members, or nesting too deep."""
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("nested too deep") from None
+    # a limit of our own, since Python's depends on how deep the caller already is
+    if _depth(text) > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    return value
 
 
 def members(text: str) -> dict[str, str]:
@@ -39,6 +47,13 @@ def members(text: str) -> dict[str, str]:
 
 
 _DECODER = json.JSONDecoder()
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+def _depth(text: str) -> int:
+    steps = (_STEP.get(sign, 0) for sign in _STRING.sub("", text))
+    return max(accumulate(steps), default=0)
 
 
 def _skip(text: str, at: int) -> int:

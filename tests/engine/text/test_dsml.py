@@ -88,3 +88,11 @@ def test_the_schema_check_names_the_first_violation(
 ) -> None:
     found = violation(value, schema)
     assert (found is None) if said is None else (found is not None and said in found)
+
+
+def test_nesting_has_a_limit_of_its_own_and_brackets_in_strings_do_not_count() -> None:
+    deep = "[" * arguments.MAX_DEPTH + "]" * arguments.MAX_DEPTH
+    assert arguments.load(deep) == json.loads(deep)
+    assert arguments.load(json.dumps("[" * 5000 + '\\"{')) == "[" * 5000 + '\\"{'
+    with pytest.raises(ValueError, match="nested"):
+        arguments.load(f"[{deep}]")
