@@ -14,6 +14,9 @@ import duckdb
 
 from lab.errors import StoreError
 
+# What DuckDB raises when the file fails under it: at once, at the commit, or ever after.
+FILE_FAILED = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -59,7 +62,7 @@ def transaction(db: duckdb.DuckDBPyConnection, path: str) -> Iterator[None]:
     try:
         yield
         db.execute("COMMIT")
-    except duckdb.IOException as error:
+    except FILE_FAILED as error:
         roll_back(db)
         raise StoreError(f"{path}: cannot be written: {first_line(str(error))}") from error
     except BaseException:

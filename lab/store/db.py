@@ -70,10 +70,11 @@ class Results:
         started_at = now()
         run = self._new_id(f"{scenario_name}\n{scenario_yaml}\n{seed}", started_at)
         values = [run, scenario_name, encode(scenario_yaml), seed, encode(dict(versions))]
-        self.db.execute(
-            "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
-            [*values, RunStatus.RUNNING.value, started_at],
-        )
+        with transaction(self.db, str(self.path)):
+            self.db.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
+                [*values, RunStatus.RUNNING.value, started_at],
+            )
         return run
 
     def _new_id(self, what: str, at: datetime) -> str:
@@ -98,7 +99,8 @@ class Results:
         at = self.run(run).status
         if to not in LEGAL[at]:
             raise StoreError(f"{self.path}: run {run} is {at.value}, it cannot become {to.value}")
-        saves.finish(self.db, run, to)
+        with transaction(self.db, str(self.path)):
+            saves.finish(self.db, run, to)
 
     def histories(self, run: str) -> list[ArmHistory]:
         """What each stored arm left, equal to what was saved, in the run's order."""

@@ -32,6 +32,23 @@ results.db.execute("BEGIN")
 saves.save_history(results.db, run, 1, history("fp8, graph on"))
 """
 )
+FULL_DISK = (
+    BETWEEN_ARMS
+    + """
+import resource
+from lab.errors import StoreError
+size = Path(sys.argv[1]).stat().st_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 500_000, size + 500_000))
+big = history("fp8, graph on")
+big.events = [(i, "store", {"row": i * 7919 % 65536}) for i in range(60_000)]
+try:
+    results.save_arm(run, big)
+except StoreError as error:
+    print(error, flush=True)
+results.finish_run(run, "failed")
+results.close()
+"""
+)
 WAIT = """
 print(run, flush=True)
 sys.stdin.read()
@@ -52,6 +69,17 @@ def test_a_killed_run_keeps_its_finished_arms_only(tmp_path: Path, script: str) 
         assert results.resolve("last") == run
         assert results.run(run).status is RunStatus.INTERRUPTED
         assert results.histories(run) == [history("bf16, graph on", corrupt=10)]
+
+
+def test_a_full_disk_is_one_clear_line_and_costs_its_arm_only(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    command = [sys.executable, "-c", FULL_DISK, str(path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.startswith(f"{path}: cannot be written: ")
+    assert said.count("\n") == 1
+    with open_results(path) as results:
+        (stored,) = results.runs()
+        assert (stored.status, stored.arms) == (RunStatus.FAILED, ("bf16, graph on",))
 
 
 def test_an_arm_that_fails_to_store_leaves_nothing_of_itself(tmp_path: Path) -> None:

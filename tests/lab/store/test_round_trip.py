@@ -19,11 +19,14 @@ NO_SURROGATES = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NO_SURROGATES, inner, max_size=3),
-    max_leaves=6,
+    max_leaves=4,
 )
+CALLS = st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=2), max_size=2)
 SECONDS = st.floats(0, 1e9)
 SETTINGS = st.dictionaries(
-    NO_SURROGATES, st.booleans() | st.integers(-9, 9999) | st.floats(0, 99) | NO_SURROGATES
+    NO_SURROGATES,
+    st.booleans() | st.integers(-9, 9999) | st.floats(0, 99) | NO_SURROGATES,
+    max_size=4,
 )
 
 
@@ -43,7 +46,7 @@ def replies(draw: st.DrawFn) -> list[Reply]:
             raw_text=draw(st.none() | NO_SURROGATES),
             content=draw(st.none() | NO_SURROGATES),
             reasoning=draw(st.none() | NO_SURROGATES),
-            tool_calls=tuple(draw(st.lists(st.dictionaries(st.text(max_size=5), JSON)))),
+            tool_calls=tuple(draw(CALLS)),
             prompt_tokens=draw(st.integers(0, 8192)),
             cached_tokens=draw(st.integers(0, 8192)),
             completion_tokens=draw(st.integers(0, 8192)),
@@ -53,7 +56,7 @@ def replies(draw: st.DrawFn) -> list[Reply]:
             request_id=draw(st.none() | NO_SURROGATES),
             error=draw(st.none() | NO_SURROGATES),
             expected_text=draw(NO_SURROGATES),
-            expected_call=draw(st.dictionaries(NO_SURROGATES, NO_SURROGATES)),
+            expected_call=draw(st.dictionaries(NO_SURROGATES, NO_SURROGATES, max_size=2)),
         )
         for session, turn in turns
     ]
@@ -65,7 +68,7 @@ HISTORIES = st.builds(
     settings=SETTINGS,
     sessions=st.integers(0, 1000),
     replies=replies(),
-    counters=st.dictionaries(NO_SURROGATES, st.integers(-(2**63), 2**63 - 1)),
+    counters=st.dictionaries(NO_SURROGATES, st.integers(-(2**63), 2**63 - 1), max_size=4),
     events=st.lists(st.tuples(st.integers(0, 2**62), NO_SURROGATES, FIELDS), max_size=4),
     history_digest=NO_SURROGATES,
     wall_s=SECONDS,
@@ -75,7 +78,7 @@ HISTORIES = st.builds(
 
 
 @given(st.lists(HISTORIES, max_size=3, unique_by=lambda arm: arm.name))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_histories_equal_what_was_saved(arms: list[ArmHistory]) -> None:
     with open_results(Path(":memory:")) as results:
         run = results.begin_run("any", "name: any", 3, {})
