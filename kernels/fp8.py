@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 E4M3_MAX = 448.0
+LAST_FACTOR = 246  # the largest ue8m0 code whose factor of a decoded code is a finite float32
 CODE_UNIT = 256.0  # a decoded code is the e4m3 value over this; multiply scales by it
 
 
@@ -38,13 +39,16 @@ def patch_nan(values: Tensor) -> Tensor:
     return values.masked_fill_(values.abs() == 480.0 / CODE_UNIT, torch.nan)
 
 
-def decode_ue8m0(codes: Tensor) -> Tensor:
-    """ue8m0 exponent bytes (uint8) -> float32 powers of two; 0xff is NaN as the OCP format says, 0
-    reads as 0 (2**-127 is never stored).
-    """
-    exponent = codes.to(torch.int32)
-    bits = torch.where(exponent == 0xFF, 0x7FC00000, exponent << 23)
-    return bits.view(torch.float32)
+def decode_ue8m0(scales: Tensor) -> Tensor:
+    """ue8m0 bytes (uint8) -> float32 `2**(s - 127)`; 0xff is NaN, as the OCP format says."""
+    bits = scales.to(torch.int32) << 23
+    bits = torch.where(scales == 0, 1 << 22, bits)  # 2**-127 is a subnormal
+    return torch.where(scales == 0xFF, 0x7FC00000, bits).to(torch.int32).view(torch.float32)
+
+
+def code_factor(scales: Tensor) -> Tensor:
+    """ue8m0 bytes, all <= LAST_FACTOR, -> the multiplier of decoded codes, 256 * 2**(s - 127)."""
+    return scales.to(torch.int32).add_(8).bitwise_left_shift_(23).view(torch.float32)
 
 
 def ue8m0_of(absmax: Tensor) -> Tensor:

@@ -4,12 +4,18 @@ each sees the window that ends at itself.
 Rule: a banded product; what a query does not see is never summed, not even times zero.
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
+from kernels.latent import Latents, Span, read_latents
 from kernels.layout import LayerView
-from kernels.sparse_attention import latent_rows, softmax_values
-from kernels.store_latent import LATENT, NOPE
+from kernels.sparse_attention import mix_values, score_rows, softmax_parts
+
+QUERIES = 32  # queries of a block: it scores 32 + window - 1 keys, so little of a band is wasted
+BLOCK_SCORES = 1 << 19  # scores worked on at a time, so that they stay near the cores
 
 
 def window_attention_ref(
@@ -22,27 +28,80 @@ def window_attention_ref(
     rope_only: bool = False,
     dims: tuple[int, int] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Attention of float32 q [T, H, 512] ([T, H, 64] when `rope_only`) over the context `ctx_slots`
-    (int64 [C], C >= T, -1 = dead).
+    """Attention of float32 q [T, H, 512] ([T, H, 64] when `rope_only`, which score by rope alone)
+    over the context `ctx_slots` (int64 [C], C >= T, -1 = dead).
 
-    Query t stands at context position C - T + t and sees the `window` positions ending there. sink,
-    `dims` and the result [T, H, hi - lo], [T, H] are as in `sparse_attention_ref`.
+    Query t stands at context position C - T + t and sees the `window` positions that end there.
+    sink, `dims`, out [T, H, hi - lo] and lse [T, H] are as in `sparse_attention_ref`.
     """
-    lo, hi = dims or (0, LATENT)
-    first = len(ctx_slots) - len(q)
-    rows = latent_rows(src, ctx_slots.clamp(min=0)).masked_fill_((ctx_slots < 0)[:, None], 0.0)
-    outs, lses = [], []
-    for t in range(0, len(q), 128):
-        block = q[t : t + 128]
-        here = first + t + torch.arange(len(block))
-        start, stop = max(0, first + t - window + 1), first + t + len(block)
-        seen = torch.arange(start, stop)
-        near = (
-            (seen <= here[:, None]) & (seen > here[:, None] - window) & (ctx_slots[start:stop] >= 0)
+    tokens, heads, width = q.shape
+    blocks = -(-tokens // QUERIES)
+    keys = QUERIES + window - 1
+    # pad both ends with dead positions: every block is then the same band of the same size
+    front, back = max(0, window - 1 - (len(ctx_slots) - tokens)), blocks * QUERIES - tokens
+    slots = pad(ctx_slots[-(tokens + window - 1) :], (front, back), value=-1)
+    span = Span.of(dims, rope_only)
+    band = _Band.of(read_latents(src, slots, span), slots < 0, span, window)
+    q = pad(q, (0, 0, 0, 0, 0, back)).view(blocks, QUERIES * heads, width)
+    out = q.new_empty(blocks, QUERIES, heads, span.width)
+    lse = q.new_empty(blocks, QUERIES, heads)
+    step = max(1, BLOCK_SCORES // (QUERIES * heads * keys))
+    for i in range(0, blocks, step):
+        part = slice(i, min(i + step, blocks))
+        out[part], lse[part] = band.attend(q[part], part, sink)
+    return out.view(-1, heads, span.width)[:tokens], lse.view(-1, heads)[:tokens]
+
+
+@dataclass(frozen=True)
+class _Band:
+    """Overlapping blocks of keys, one for each block of queries; views of the decoded rows."""
+
+    nope: Tensor  # float32 [blocks, keys, D]
+    rope: Tensor  # float32 [blocks, keys, 64]
+    values: tuple[Tensor, Tensor]
+    dead: Tensor  # bool [blocks, keys]
+    near: Tensor  # bool [QUERIES, keys]: inside the query's window
+    exact: bool
+
+    @classmethod
+    def of(cls, rows: Latents, dead: Tensor, span: Span, window: int) -> "_Band":
+        """Cuts decoded rows (blocks * QUERIES + window - 1 of them) into blocks."""
+        keys = QUERIES + window - 1
+
+        def cut(x: Tensor) -> Tensor:
+            return x.unfold(0, keys, QUERIES).transpose(1, -1)
+
+        ahead = torch.arange(keys) - torch.arange(QUERIES)[:, None]
+        nope, rope = rows.values(span)
+        return cls(
+            cut(rows.nope),
+            cut(rows.rope),
+            (cut(nope), cut(rope)),
+            cut(dead),
+            (ahead >= 0) & (ahead < window),
+            rows.exact,
         )
-        keys = rows[start:stop, NOPE:] if rope_only else rows[start:stop]
-        scores = (block @ keys.T).masked_fill_(~near[:, None], -torch.inf)
-        out, lse = softmax_values(scores, sink, rows[start:stop, lo:hi])
-        outs.append(out)
-        lses.append(lse)
-    return torch.cat(outs), torch.cat(lses)
+
+    def attend(self, q: Tensor, part: slice, sink: Tensor) -> tuple[Tensor, Tensor]:
+        """q [blocks, QUERIES * heads, ...] of some blocks: out [blocks, QUERIES, heads, D], lse."""
+        heads = q.shape[1] // QUERIES
+        seen = self.near & ~self.dead[part, None]
+        scores = score_rows(q, self.nope[part], self.rope[part])
+        scores = scores.view(len(q), QUERIES, heads, -1)
+        if self.exact:  # adding is faster than filling, but keeps a NaN
+            scores.add_(torch.where(seen, 0.0, -torch.inf)[:, :, None])
+        else:
+            scores.masked_fill_(~seen[:, :, None], -torch.inf)
+        weight, share, lse = softmax_parts(scores, sink)
+        weight = weight.view(len(q), QUERIES * heads, -1)
+        nope, rope = (v[part] for v in self.values)
+        if self.exact:
+            out = mix_values(weight, nope, rope)
+        else:
+            clean = [v.nan_to_num(0.0, 0.0, 0.0) for v in (nope, rope)]
+            out = mix_values(weight, *clean)
+        out = out.view(len(q), QUERIES, heads, -1).mul_(share)
+        if not self.exact:
+            bad = torch.cat([~nope.isfinite(), ~rope.isfinite()], 2).float()
+            out.masked_fill_((torch.bmm(seen.float(), bad) > 0)[:, :, None], torch.nan)
+        return out, lse

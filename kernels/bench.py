@@ -1,0 +1,151 @@
+"""What each operation costs at the product's own sizes: one decode step of a batch, one prefill
+chunk.
+
+Rule: figures to read, never a test. Everything is drawn from one seed; a figure is the median of a
+few runs.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.utils.benchmark import Timer
+
+from kernels.layout import LayerView, PageLayout, Plane
+from kernels.ops import Ops, Segment
+
+PAGE, WINDOW, TOPK = 256, 128, 64
+LATENT = (Plane("value", 576, torch.uint8), Plane("scale", 8, torch.uint8))
+INDEX_K = {
+    "fp8": (Plane("value", 128, torch.float8_e4m3fn), Plane("scale", 1, torch.float32)),
+    "bf16": (Plane("value", 128, torch.bfloat16),),
+}
+# (heads, value dims) of the model's three window layers
+WINDOW_LAYERS = ((3, (0, 385)), (11, (0, 385)), (3, (0, 209)))
+
+Case = tuple[str, Callable[[], object]]
+
+
+@dataclass(frozen=True)
+class Load:
+    """A decode batch of `rows`, each `tokens` long, whose first halves `sharers` rows have in
+    common, and a prefill chunk of `chunk` tokens.
+    """
+
+    rows: int = 60
+    tokens: int = 6_800
+    sharers: int = 10
+    chunk: int = 2_048
+
+    def page_table(self) -> Tensor:
+        """int32 [rows, pages], every id distinct but for the shared halves."""
+        pages = -(-self.tokens // PAGE)
+        shared, row, col = pages // 2, torch.arange(self.rows)[:, None], torch.arange(pages)
+        own = 1 + self.rows * shared + row * pages + col
+        group = 1 + row // self.sharers * shared + col
+        return torch.where(col < shared, group, own).to(torch.int32)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table: an operation, whether it is part of a decode step, and its median."""
+
+    name: str
+    decode: bool
+    ms: float
+
+
+def measure(ops: Ops, load: Load | None = None, seed: int = 0) -> Iterator[Figure]:
+    """Times every operation of a decode step, then of a prefill chunk."""
+    load = load or Load()
+    g = torch.Generator().manual_seed(seed)
+    for decode, cases in ((True, _decode_cases), (False, _prefill_cases)):
+        for name, call in cases(ops, load, g):
+            call()
+            timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
+            yield Figure(name, decode, timer.blocked_autorange(min_run_time=0.2).median * 1e3)
+
+
+def _pool(planes: tuple[Plane, ...], ratio: int, pages: int) -> LayerView:
+    layout = PageLayout(planes, PAGE // ratio, 1, row_align=576 if planes is LATENT else 1)
+    return layout.layer(layout.allocate(pages), 0)
+
+
+def _fill(ops: Ops, view: LayerView, g: torch.Generator) -> LayerView:
+    """Stores a random row in every slot but those of page 0."""
+    slots = torch.arange(view.layout.page_tokens, len(view.pages) * view.layout.page_tokens)
+    latent = view.layout.planes is LATENT
+    for i in range(0, len(slots), 1 << 15):
+        part = slots[i : i + (1 << 15)]
+        rows = torch.randn(len(part), 512 if latent else 128, generator=g)
+        store = ops.store_latent if latent else ops.store_index_k
+        store(view, rows, part, torch.ones(len(part), dtype=torch.bool))
+    return view
+
+
+def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
+    table, rows = load.page_table(), load.rows
+    pages, live = int(table.max()) + 1, torch.ones(rows, dtype=torch.bool)
+    at = torch.arange(load.tokens - WINDOW, load.tokens)
+    slots = table[:, at // PAGE] * PAGE + (at % PAGE).to(torch.int32)
+    newest = slots[:, -1].long()
+
+    swa = _fill(ops, _pool(LATENT, 1, pages), g)
+    for heads, dims in WINDOW_LAYERS:
+        q = torch.randn(rows, heads, 64, generator=g)
+        yield (
+            f"window, {heads} heads, {dims[1]} dims",
+            partial(_attend, ops, q, Segment(swa, slots), rope_only=True, dims=dims),
+        )
+    latent = torch.randn(rows, 512, generator=g)
+    yield "store latent", partial(ops.store_latent, swa, latent, newest, live)
+    del swa
+
+    entry = torch.arange(load.tokens // 128)
+    slots = table[:, entry // 2] * 2 + (entry % 2).to(torch.int32)
+    c128 = _fill(ops, _pool(LATENT, 128, pages), g)
+    q = torch.randn(rows, 1, 512, generator=g)
+    yield "c128, 1 head", partial(_attend, ops, q, Segment(c128, slots))
+
+    lens = torch.full((rows,), load.tokens // 4, dtype=torch.int32)
+    key, weight = torch.randn(rows, 128, generator=g), torch.ones(rows, 1)
+    for name, planes in INDEX_K.items():
+        index = _fill(ops, _pool(planes, 4, pages), g)
+        run = partial(ops.indexer_logits, index, key[:, None], weight, table, lens)
+        yield f"index logits, {name}", run
+        yield f"store index-K, {name}", partial(ops.store_index_k, index, key, newest // 4, live)
+    logits = run()
+    yield "top-k v1", partial(ops.topk_slots_v1, logits, lens, table, TOPK)
+    yield "top-k v2", partial(ops.topk_slots_v2, logits, lens, table, TOPK)
+
+    slots = ops.topk_slots_v1(logits, lens, table, TOPK)
+    c4 = _fill(ops, _pool(LATENT, 4, pages), g)
+    q = torch.randn(rows, 4, 512, generator=g)
+    yield "c4, 4 heads", partial(_attend, ops, q, Segment(c4, slots))
+
+
+def _prefill_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
+    swa = _fill(ops, _pool(LATENT, 1, 2 + (load.chunk + WINDOW) // PAGE), g)
+    context = PAGE + torch.arange(load.chunk + WINDOW)
+    for heads, dims in WINDOW_LAYERS:
+        q, sink = torch.randn(load.chunk, heads, 64, generator=g), torch.zeros(heads)
+        run = partial(ops.window_attention, q, swa, context, WINDOW, sink)
+        name = f"window of {load.chunk}, {heads} heads, {dims[1]} dims"
+        yield name, partial(run, rope_only=True, dims=dims)
+    latent = torch.randn(load.chunk, 512, generator=g)
+    live = torch.ones(load.chunk, dtype=torch.bool)
+    run_store = partial(ops.store_latent, swa, latent, context[: load.chunk], live)
+    yield f"store latent of {load.chunk}", run_store
+
+
+def _attend(
+    ops: Ops,
+    q: Tensor,
+    segment: Segment,
+    rope_only: bool = False,
+    dims: tuple[int, int] | None = None,
+) -> object:
+    zero = torch.zeros(q.shape[1])
+    return ops.sparse_attention(q, (segment,), zero[:, None], zero, rope_only=rope_only, dims=dims)
