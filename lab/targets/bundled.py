@@ -55,8 +55,10 @@ class _Run:
                 transport=transport, base_url="http://bundled", timeout=None
             ) as http:
                 await drive(http, load_of(self.task), self.recorder)
-        finally:
             self.virtual_s = clock.now()
+            await self.engine.stop()
+        finally:
+            self.virtual_s = self.virtual_s or clock.now()
 
     def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
         """The arm's record: effective settings, every due reply, counters, events and digest."""
