@@ -35,7 +35,6 @@ class PrefillQueue:
     def put_back(self, req: Request) -> None:
         """Queue a retracted request: it goes first."""
         self.waiting.appendleft(req)
-        self._refused_at = -1
 
     def remove(self, req: Request) -> bool:
         """Forget a request that was aborted; whether it was here."""

@@ -46,6 +46,27 @@ def test_a_full_pool_retracts_and_both_replies_are_right(overlap: bool, radix: b
     check_idle(bench)
 
 
+def test_the_pipeline_is_drained_before_a_row_is_retracted() -> None:
+    bench = Bench(pages=5, overlap=True, chunked_prefill=1024)
+    for seed in PAIR:
+        bench.add(prompt(seed, 500), max_tokens=60)
+    bench.drain()
+    [retract] = [event.fields for event in bench.events.events if event.kind == "retract"]
+    assert retract["kv"] == 500 + int(retract["output"]) - 1  # no token is in flight
+
+
+def test_a_lone_row_that_pins_what_it_also_holds_starts_again_at_once() -> None:
+    bench = Bench(pages=6, chunked_prefill=2048)
+    bench.add(prompt(PAIR[0], 768), max_tokens=1)
+    twin = bench.add(prompt(PAIR[0], 768), max_tokens=9)  # computes the same three pages again
+    bench.step()
+    assert bench.step()
+    assert bench.count("retractions") == 1
+    assert twin.status is Status.RUNNING
+    bench.drain()
+    check_replies(bench)
+
+
 def test_a_retracted_request_goes_before_those_that_wait() -> None:
     bench = Bench(pages=5, chunked_prefill=1024)
     for seed in PAIR:

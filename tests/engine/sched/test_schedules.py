@@ -87,7 +87,7 @@ class Schedules(RuleBasedStateMachine):
 
 
 TestSchedules = Schedules.TestCase
-TestSchedules.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestSchedules.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
 def play(seed: int, overlap: bool) -> Bench:
@@ -111,7 +111,7 @@ def play(seed: int, overlap: bool) -> Bench:
 
 @pytest.mark.parametrize("overlap", [False, True], ids=["normal", "overlap"])
 def test_a_tight_pool_under_load_conserves_pages_and_replies(overlap: bool) -> None:
-    benches = [play(seed, overlap) for seed in range(4)]
+    benches = [play(seed, overlap) for seed in range(3)]
     for bench in benches:
         bench.drain()
         check_replies(bench)
