@@ -157,7 +157,7 @@ class Scheduler:
 
     def _hand_out(self, batch: Batch, tokens: Sequence[int]) -> list[Request]:
         heard: list[Request] = []
-        for row, token in enumerate(tokens):
+        for row, token in zip(range(len(batch.sampled)), tokens, strict=True):
             req = self._ask.rows.owner(batch, row, self.running)
             if req.done:
                 self.events.count("discarded_tokens")
