@@ -2,7 +2,7 @@
 
     EngineError
     ├── ConfigError          a configuration that cannot work; the user's mistake
-    ├── RequestRefused       a request that can never be served (too long for the context or the pool)
+    ├── RequestRefused       a request that no schedule could serve: larger than the pool
     ├── PoolError            a page freed twice, or freed by someone who does not hold it
     ├── IllegalMove          a state machine asked to take a step that its table forbids
     └── Stalled              work waits and nothing can ever wake it (raised by the clock)

@@ -57,7 +57,7 @@ class ObservedStore:
         self.inner = inner
         self.last: StoreTrace | None = None
 
-    def __call__(self, view: LayerView, key: Tensor, loc: Tensor, live: Tensor) -> Tensor:
-        written = self.inner.store(view, key, loc, live)
-        self.last = StoreTrace(view, loc, live, written)
+    def __call__(self, dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) -> Tensor:
+        written = self.inner.store(dst, key, slots, live)
+        self.last = StoreTrace(dst, slots, live, written)
         return written

@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 
 class RowTable:
-    """``pages`` int32 [max_running + 1, W], ``next_token`` int64 [max_running + 1]; row 0 unused."""
+    """``pages`` int32 [max_running + 1, W], ``next_token`` int64 [max_running + 1]; row 0 spare."""
 
     def __init__(self, config: EngineConfig) -> None:
         rows, width = config.max_running + 1, config.model.max_context // PAGE_TOKENS
         self.pages = torch.zeros(rows, width, dtype=torch.int32, device=config.device)
         self.next_token = torch.zeros(rows, dtype=torch.int64, device=config.device)
-        self._held: list[tuple[int, int]] = [(0, 0)] * rows  # (request, pages written) of a row
+        nobody: list[int] = []
+        self._held = [(nobody, 0)] * rows  # page list and how much of it the row shows
 
     def sync(self, req: Request) -> None:
-        """Write the pages that a request gained since its row was last written."""
-        seen, known = self._held[req.req_slot]
-        known = known if seen == req.id else 0
-        if known == len(req.pages) and seen == req.id:
+        """Write the pages that a request gained since its row was last written.
+
+        A request's page list grows in place and is a new list at each admission, so its identity
+        tells whose row this is.
+        """
+        pages, shown = self._held[req.req_slot]
+        if pages is req.pages and shown == len(pages):
             return
         row = self.pages[req.req_slot]
         row[: len(req.pages)] = torch.tensor(req.pages, dtype=torch.int32)
         row[len(req.pages) :] = 0
-        self._held[req.req_slot] = (req.id, len(req.pages))
-
-    def forget(self, req_slot: int) -> None:
-        """A request left the row: the next one writes it anew, even with equal page counts."""
-        self._held[req_slot] = (0, 0)
+        self._held[req.req_slot] = (req.pages, len(req.pages))
 
     def row(self, req: Request) -> Tensor:
         """The page table of one request, int32 [W]."""

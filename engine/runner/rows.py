@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from engine.runner.row_table import RowTable
 
 
-def decode_rows(reqs: Sequence[Request], table: RowTable) -> DecodeInputs:
-    """One row a request, in batch order. The row's token is the last that ``kv_len`` counts.
+def decode_rows(reqs: Sequence[Request], seq_lens: Sequence[int], table: RowTable) -> DecodeInputs:
+    """One row a request, in batch order; ``seq_lens`` count the row's own token.
 
     ``c4_out_loc`` and ``c128_out_loc`` are set on every row, also where nothing is completed:
     who may not write is settled by the caller.
@@ -27,7 +27,7 @@ def decode_rows(reqs: Sequence[Request], table: RowTable) -> DecodeInputs:
     for req in reqs:
         table.sync(req)
     device = table.pages.device
-    positions = [req.kv_len - 1 for req in reqs]
+    positions = [length - 1 for length in seq_lens]
     slots = [req.slot(at) for req, at in zip(reqs, positions, strict=True)]
     host = torch.tensor([[req.req_slot for req in reqs], positions, slots], dtype=torch.int64)
     req_slots, position, slot = host.to(device)

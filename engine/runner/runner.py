@@ -51,9 +51,9 @@ class Runner:
             else EagerDecode(model, pools)
         )
 
-    def prefill(self, chunks: Sequence[Chunk]) -> tuple[list[int | None], float]:
-        """Next token of each chunk that ends its prompt, else None; and virtual seconds."""
-        out = [self._chunk(chunk) for chunk in chunks]
+    def prefill(self, chunks: Sequence[Chunk]) -> tuple[list[int], float]:
+        """Next token of each chunk that ends its prompt, in order; and virtual seconds."""
+        out = [token for chunk in chunks if (token := self._chunk(chunk)) is not None]
         tokens = sum(chunk.end - chunk.start for chunk in chunks)
         self.events.count("prefill_tokens", tokens)
         self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
@@ -76,16 +76,16 @@ class Runner:
         self.table.next_token[req.req_slot] = token[0]
         return int(token[0])
 
-    def decode(self, reqs: Sequence[Request]) -> tuple[list[int], float]:
-        """Next token of each request, and virtual seconds."""
-        inputs = decode_rows(reqs, self.table)
+    def decode(self, reqs: Sequence[Request], seq_lens: list[int]) -> tuple[list[int], float]:
+        """Next token of each request, and virtual seconds. ``seq_lens`` count the input token."""
+        inputs = decode_rows(reqs, seq_lens, self.table)
         out = self._decode.run(inputs)
         self.table.next_token[inputs.req_slots] = out
         size = self._decode.padded(len(reqs))
         self._observe(lanes=size)
         self._count(len(reqs), size)
-        kv_tokens = sum(req.kv_len for req in reqs)
-        seconds = step_cost.decode_s(self.hardware, size, kv_tokens, self._captured(len(reqs)))
+        captured = self._captured(len(reqs))
+        seconds = step_cost.decode_s(self.hardware, size, sum(seq_lens), captured)
         return out.tolist(), seconds
 
     def _observe(self, lanes: int | None) -> None:

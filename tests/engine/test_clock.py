@@ -1,0 +1,94 @@
+"""The virtual clock: jumps, never waits, and knows when nothing can happen any more."""
+
+import asyncio
+
+import pytest
+
+from engine import clock
+from engine.errors import Stalled
+
+
+def test_a_long_sleep_costs_no_wall_time() -> None:
+    async def main() -> float:
+        await clock.sleep(300.0)
+        return clock.now()
+
+    before = clock.wall_s()
+    assert clock.run(main()) == pytest.approx(300.0)
+    assert clock.wall_s() - before < 5.0
+
+
+def test_timers_fire_in_order_of_their_time() -> None:
+    seen: list[tuple[str, float]] = []
+
+    async def at(name: str, seconds: float) -> None:
+        await clock.sleep(seconds)
+        seen.append((name, clock.now()))
+
+    async def main() -> None:
+        await asyncio.gather(at("b", 2.0), at("a", 1.0), at("c", 2.0))
+
+    clock.run(main())
+    assert [name for name, _ in seen] == ["a", "b", "c"]
+    assert seen[0][1] < seen[1][1]
+
+
+def test_a_sleep_of_a_hundred_years_ends() -> None:
+    async def main() -> None:
+        await clock.sleep(3.2e9)
+        await clock.sleep(1e-9)
+
+    clock.run(main())
+
+
+def test_waiting_for_what_cannot_come_is_stalled_and_not_a_hang() -> None:
+    async def main() -> None:
+        await clock.sleep(1.5)
+        await asyncio.Event().wait()
+
+    with pytest.raises(Stalled, match=r"1\.5"):
+        clock.run(main())
+
+
+def test_a_stall_still_cleans_up_the_other_tasks() -> None:
+    cleaned: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaned.append("waits")
+
+    async def main() -> None:
+        task = asyncio.create_task(waits())
+        await task
+
+    with pytest.raises(Stalled):
+        clock.run(main())
+    assert cleaned == ["waits"]
+
+
+def test_errors_of_the_main_coroutine_pass_through() -> None:
+    async def main() -> None:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        clock.run(main())
+
+
+def test_runs_do_not_share_a_clock() -> None:
+    async def main() -> float:
+        await clock.sleep(5.0)
+        return clock.now()
+
+    assert clock.run(main()) == clock.run(main())
+
+
+def test_a_timeout_fires_at_its_virtual_time() -> None:
+    async def main() -> float:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(300.0):
+                await asyncio.Event().wait()
+        return clock.now()
+
+    assert clock.run(main()) == pytest.approx(300.0)

@@ -1,0 +1,31 @@
+"""Impossible configurations are refused in one line."""
+
+import pytest
+
+from engine.config import EngineConfig
+from engine.errors import ConfigError
+from engine.runner.step_cost import decode_s, prefill_s, preset
+
+
+@pytest.mark.parametrize("tokens", [0, -256, 100, 300])
+def test_a_prefill_chunk_is_a_positive_multiple_of_the_page(tokens: int) -> None:
+    with pytest.raises(ConfigError, match="multiple of 256"):
+        EngineConfig(chunked_prefill=tokens)
+
+
+@pytest.mark.parametrize("name", ["graph_max_bs", "max_running", "stream_interval", "pool_pages"])
+def test_sizes_have_a_least_value(name: str) -> None:
+    with pytest.raises(ConfigError, match=name):
+        EngineConfig(**{name: 0})
+
+
+def test_unknown_hardware_names_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="accepted: h200"):
+        preset("abacus")
+
+
+def test_steps_cost_more_for_more_work() -> None:
+    hw = preset("h200")
+    assert prefill_s(hw, 2048) > prefill_s(hw, 256)
+    assert decode_s(hw, 8, 50_000, True) > decode_s(hw, 4, 50_000, True)
+    assert decode_s(hw, 8, 50_000, False) > decode_s(hw, 8, 50_000, True)
