@@ -29,12 +29,12 @@ class _JumpSelector(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> Any:
         ready = super().select(0)
-        if ready or timeout == 0 or self.loop is None:
+        if ready or self.loop is None or self.loop.busy():
             return ready
         if timeout is None:
             self.loop.stall()
-            return ready
-        self.loop.jump()
+        else:
+            self.loop.jump()
         return ready
 
 
@@ -52,6 +52,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._now
 
+    def busy(self) -> bool:
+        """Whether callbacks are ready now. A timeout of 0 does not say so: at late times a timer
+        that is due in less than a float's last bit gives 0 too, and must still be jumped to.
+        """
+        return bool(self._ready)  # type: ignore[attr-defined]
+
     def jump(self) -> None:
         """Move to the next timer; always forward, even where a float's last bit is coarse."""
         handles: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
@@ -67,9 +73,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def run_main(self, coro: Coroutine[Any, Any, T]) -> T:
         """Run ``coro`` to its end; raises ``Stalled`` where it would have hung for ever."""
-        self._main = self.create_task(coro)
+        self._main = main = self.create_task(coro)
         try:
-            return self.run_until_complete(self._main)
+            self.run_until_complete(main)
+            return main.result()
         except asyncio.CancelledError as cancelled:
             if self.stalled:
                 raise Stalled(str(cancelled) or "stalled") from None
