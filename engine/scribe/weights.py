@@ -31,6 +31,10 @@ HASH_MATCH = 180.0  # f . f-, as a cosine
 POINTER = 60.0
 NO_SINK = -1e30
 
+# How far back a layer's kernels can see: every window is 128 tokens, but farther rows than these
+# weigh less than a float32 tells from nothing (layers 0, 3: e^-22) or than the bag's own noise.
+REACH = (4, 128, 48, 3)
+
 
 @dataclass(frozen=True)
 class Weights:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 
 from engine.scribe.addresses import context_slots, window_slots
-from engine.scribe.rope_kernels import WINDOW
-from engine.scribe.weights import NO_SINK
+from engine.scribe.weights import NO_SINK, REACH
 from kernels.ops import Ops, Segment
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class RowWindow:
 
     def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
         heads = query.shape[1]
-        segments = (Segment(self.swa[layer], self.slots),)
+        segments = (Segment(self.swa[layer], self.slots[:, -REACH[layer] :]),)
         bias, sink = query.new_zeros(heads, 1), query.new_full((heads,), NO_SINK)
         out, _ = self.ops.sparse_attention(query, segments, bias, sink, rope_only=True, dims=dims)
         return out
@@ -82,6 +81,6 @@ class ChunkWindow:
     def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
         view, sink = self.swa[layer], query.new_full((query.shape[1],), NO_SINK)
         out, _ = self.ops.window_attention(
-            query, view, self.context, WINDOW, sink, rope_only=True, dims=dims
+            query, view, self.context, REACH[layer], sink, rope_only=True, dims=dims
         )
         return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import torch
@@ -14,7 +14,7 @@ from engine.runner.inputs import DecodeInputs, PrefillInputs
 from engine.scribe import manual
 from engine.scribe.forward import Scribe
 from engine.text.tokenizer import ASSISTANT, BOS, EOS, TOOL, USER, encode
-from kernels.ops import Ops
+from kernels.ops import Ops, Segment, SparseAttention
 
 Entry = tuple[str, str]  # key, text
 
@@ -144,12 +144,64 @@ class World:
         where = torch.cat([torch.arange(a - 1, b - 1) for a, b in s.replies])
         right = []
         for at in where.split(batch):
-            n = len(at)
-            x = self.rows(
-                tokens[at], at, table.expand(n, -1), torch.zeros(n, dtype=torch.int64), live=False
-            )
+            x = self.peek(tokens[at], at, table)
             right.append(self.model.decode(x, self.pools) == tokens[at + 1])
         return torch.cat(right)
+
+    def peek(self, tokens: Tensor, position: Tensor, table: Tensor) -> DecodeInputs:
+        """Rows of one prefilled request that only read."""
+        nobody = torch.zeros_like(position)
+        return self.rows(tokens, position, table.expand(len(position), -1), nobody, live=False)
+
+
+@dataclass
+class Recorder:
+    """Sparse attention that remembers the c4 heads' last call: scores and slots."""
+
+    inner: SparseAttention
+    scores: Tensor | None = None
+    slots: Tensor | None = None
+
+    def __call__(
+        self,
+        q: Tensor,
+        segments: tuple[Segment, ...],
+        bias: Tensor,
+        sink: Tensor,
+        *,
+        rope_only: bool = False,
+        dims: tuple[int, int] | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        if q.shape[1] == 4:
+            slots = segments[0].slots
+            alone = (
+                Segment(segments[0].view, slots.reshape(-1, 1)),
+            )  # the lse of one is its score
+            each = q.repeat_interleave(slots.shape[1], 0)
+            _, lse = self.inner(each, alone, bias, sink, dims=dims)
+            self.scores, self.slots = lse.view(*slots.shape, 4).transpose(1, 2), slots
+        return self.inner(q, segments, bias, sink, rope_only=rope_only, dims=dims)
+
+
+def margins(world: World, s: Session, table: Tensor, batch: int = 64) -> Tensor:
+    """Nats, float32 [reply positions]: best slot with the right token, less the best other slot."""
+    recorder = Recorder(world.ops.sparse_attention)
+    world.model.ops = replace(world.ops, sparse_attention=recorder)
+    tokens = torch.tensor(s.tokens)
+    of_page = torch.zeros(int(table.max()) + 1, dtype=torch.int64)
+    of_page[table[table > 0].long()] = torch.arange(int((table > 0).sum()))
+    found = []
+    for at in torch.cat([torch.arange(a - 1, b - 1) for a, b in s.replies]).split(batch):
+        world.model.decode(world.peek(tokens[at], at, table), world.pools)
+        assert recorder.scores is not None and recorder.slots is not None
+        slots = recorder.slots.long().clamp(min=0)
+        entry = of_page[slots // 64] * 64 + slots % 64
+        token = tokens[(entry[:, None] * 4 + torch.arange(4)[:, None]).clamp(max=len(tokens) - 1)]
+        right = token == tokens[at + 1][:, None, None]
+        best = recorder.scores.masked_fill(~right, -torch.inf).flatten(1).amax(1)
+        found.append(best - recorder.scores.masked_fill(right, -torch.inf).flatten(1).amax(1))
+    world.model.ops = world.ops
+    return torch.cat(found)
 
 
 def slots_of(position: Tensor, table: Tensor) -> Tensor:
