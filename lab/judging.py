@@ -134,9 +134,10 @@ def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
     finished = sum(reply.due and reply.status == "ok" for reply in history.replies)
     if not finished:
         return "no reply finished"
-    unfinished = len({_place(f) for f in findings if f.kind == Kind.UNFINISHED.value})
+    unfinished = [found for found in findings if found.kind == Kind.UNFINISHED.value]
     if unfinished:
-        return f"{unfinished} of {due} replies unfinished"
+        many = len({_place(found) for found in unfinished})
+        return f"{many} of {due} replies unfinished ({unfinished[0].detail})"
     unknown = [f for f in findings if f.outcome == "unknown"]
     if unknown:
         return f"detector {unknown[0].detector} failed: {unknown[0].detail}"

@@ -7,13 +7,13 @@ was not received is recorded as unfinished.
 from __future__ import annotations
 
 import httpx
-from engine.engine import Engine
 
 from engine import clock
 from engine.api import create_app
+from engine.engine import Engine
 from engine.errors import ConfigError, Stalled
 from lab.driver import InProcess, Load, Recorder, drive
-from lab.errors import UserError
+from lab.errors import TargetError, UserError
 from lab.planned import announce
 from lab.records import ArmHistory
 from lab.targets.base import TARGETS, Task
@@ -22,7 +22,11 @@ from lab.toggles import to_engine_config
 
 @TARGETS.register("bundled")
 def bundled(task: Task) -> ArmHistory:
-    """Run the arm to its end, or to where it stalls; a configuration error is the user's."""
+    """Run the arm to its end, or to where it stalls.
+
+    Raises ``UserError`` for a configuration that cannot work, ``TargetError`` where the engine
+    failed every request.
+    """
     began_s = clock.wall_s()
     run = _Run(task)
     stalled = None
@@ -30,7 +34,9 @@ def bundled(task: Task) -> ArmHistory:
         clock.run(run.main())
     except Stalled as wedge:
         stalled = str(wedge)
-    return run.history(stalled, clock.wall_s() - began_s)
+    history = run.history(stalled, clock.wall_s() - began_s)
+    _check_served(history)
+    return history
 
 
 class _Run:
@@ -75,6 +81,13 @@ class _Run:
             virtual_s=self.virtual_s,
             stalled=stalled,
         )
+
+
+def _check_served(history: ArmHistory) -> None:
+    """An engine that only ever failed has died; one that failed now and then is an observation."""
+    failed = [reply for reply in history.replies if reply.status == "transport_error"]
+    if failed and not any(reply.status == "ok" for reply in history.replies):
+        raise TargetError(f"arm {history.name!r}: the engine served nothing: {failed[0].error}")
 
 
 def load_of(task: Task) -> Load:

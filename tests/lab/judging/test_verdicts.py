@@ -98,7 +98,10 @@ def test_waiting_in_vain_while_nothing_finishes_is_a_wedge() -> None:
 
 def test_waiting_in_vain_while_others_are_served_is_no_wedge() -> None:
     busy = placed(RIGHT, 0, done_s=200.0)
-    assert verdict(arm(busy, late(1, 6.0, 306.0))) == ("inconclusive", "1 of 2 replies unfinished")
+    assert verdict(arm(busy, late(1, 6.0, 306.0))) == (
+        "inconclusive",
+        "1 of 2 replies unfinished (no end in time)",
+    )
 
 
 def test_unfinished_turns_make_an_arm_inconclusive_and_are_counted_once() -> None:
