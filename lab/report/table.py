@@ -45,17 +45,19 @@ def print_run(verdict: RunVerdict, console: Console) -> None:
 
 def run_report(verdict: RunVerdict) -> RenderableType:
     """Headline first, then the rates, the exposure, what went wrong and what n proves."""
+    head = Text(words.headline(verdict), style="bold")
+    which = f"run {verdict.run}, scenario {verdict.scenario}, seed {verdict.seed}"
+    if not verdict.arms:
+        return Group(head, Text(which, style="dim"))
+    took = f"{verdict.wall_s:.1f} s of wall clock, {verdict.virtual_s:.1f} s of the arms' clocks"
     return Group(
-        Text(words.headline(verdict), style="bold"),
-        Text(f"run {verdict.run}, scenario {verdict.scenario}, seed {verdict.seed}", style="dim"),
+        head,
+        Text(which, style="dim"),
         ab_table(verdict),
         *exposure_table(verdict.arms),
         *wrong_table(verdict.arms),
         notes(verdict),
-        Text(
-            f"{verdict.wall_s:.1f} s of wall clock, {verdict.virtual_s:.1f} s of the arms' clocks",
-            style="dim",
-        ),
+        Text(took, style="dim"),
     )
 
 
