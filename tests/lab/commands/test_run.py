@@ -1,0 +1,98 @@
+"""`kvlab run` and `ab`: stored before judged, one JSON document, useful exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab import judging
+from lab.errors import TargetError
+from lab.store import RunStatus, open_results
+from tests.lab.commands.conftest import FakeTrial, Said
+
+pytestmark = pytest.mark.usefixtures("folder")
+ARMS = ["bf16, graph on", "fp8, graph on", "bf16, one at a time"]
+
+
+def test_a_run_prints_exactly_one_json_document(trial: FakeTrial, kvlab) -> None:
+    said: Said = kvlab("run", "good.yaml", "--json", "--seed", "7", "--sessions", "20")
+    assert said.code == 0 and said.err == ""
+    assert said.json["scenario"] == "good" and said.json["seed"] == 7
+    assert [arm["name"] for arm in said.json["arms"]] == ARMS
+    assert [arm["verdict"] for arm in said.json["arms"]] == ["corrupt", "clean", "clean"]
+    first = said.json["arms"][0]
+    assert first["toggles"]["index_k"] == "bf16"
+    assert (first["sessions_corrupt"], first["sessions"]) == (3, 20)
+    assert trial.asked == [(ARMS[0], 20, 7), (ARMS[1], 20, 7), (ARMS[2], 12, 7)]
+    assert [pair["b"] for pair in said.json["comparisons"]] == ARMS[1:]
+
+
+def test_a_run_shows_a_table_and_leaves_figures_and_a_report(drawn, kvlab, folder: Path) -> None:
+    said = kvlab("run", "good.yaml")
+    assert said.code == 0
+    assert all(name in said.out for name in ("corrupt", "3 of 60"))
+    kept = sorted(path.name for path in (folder / "results").glob("*/*"))
+    assert "report.md" in kept and "rates.png" in kept and "rates.svg" in kept
+
+
+def test_out_names_the_folder_of_the_figures(drawn, kvlab, folder: Path) -> None:
+    kvlab("run", "good.yaml", "--out", "mine", "--db", "other/lab.duckdb")
+    assert (folder / "mine" / "rates.png").exists()
+    assert (folder / "other" / "lab.duckdb").exists()
+
+
+@pytest.mark.parametrize(("kind", "code"), [("corrupt", 1), ("inconclusive", 0)])
+def test_fail_on_makes_a_verdict_an_exit_code(trial, kvlab, kind: str, code: int) -> None:
+    assert kvlab("run", "good.yaml", "--fail-on", kind).code == code
+
+
+def test_an_interrupted_run_keeps_the_arms_that_finished(trial, kvlab, folder: Path) -> None:
+    trial.raises = {"fp8, graph on": KeyboardInterrupt()}
+    said = kvlab("run", "good.yaml")
+    assert said.code == 130
+    assert said.err.startswith("kvlab: interrupted: 1 of 3 arms are stored as run ")
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        (run,) = results.runs()
+    assert run.status == RunStatus.INTERRUPTED and run.arms == ("bf16, graph on",)
+    judged = kvlab("judge", "--json")
+    assert judged.code == 0 and [arm["verdict"] for arm in judged.json["arms"]] == ["corrupt"]
+
+
+def test_a_target_that_dies_is_exit_3_and_keeps_what_finished(trial, kvlab, folder: Path) -> None:
+    trial.raises = {"bf16, one at a time": TargetError("the engine died: out of memory")}
+    said = kvlab("run", "good.yaml")
+    assert (said.code, said.err) == (3, "kvlab: the engine died: out of memory\n")
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        (run,) = results.runs()
+    assert run.status == RunStatus.FAILED and len(run.arms) == 2
+
+
+def test_a_run_is_stored_before_it_is_judged(trial, kvlab, folder: Path, monkeypatch) -> None:
+    def broken_judge(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(judging, "judge_run", broken_judge)
+    with pytest.raises(ZeroDivisionError):
+        kvlab("run", "good.yaml")
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        (run,) = results.runs()
+        assert [history.name for history in results.histories(run.id)] == ARMS
+
+
+def test_nothing_is_written_where_the_scenario_is_wrong(trial, kvlab, folder: Path) -> None:
+    said = kvlab("run", "good.yaml", "--set", "engine.index_k=bf61")
+    assert said.code == 2 and said.out == "" and said.err.count("\n") == 1
+    assert not (folder / "results").exists() and trial.asked == []
+
+
+def test_ab_runs_two_named_arms(trial, kvlab) -> None:
+    said = kvlab("ab", "good.yaml", "bf16, one at a time", "fp8, graph on", "--json")
+    assert [arm["name"] for arm in said.json["arms"]] == ["bf16, one at a time", "fp8, graph on"]
+    assert len(said.json["comparisons"]) == 1
+
+
+def test_ab_makes_the_arms_of_a_toggle(trial, kvlab) -> None:
+    said = kvlab("ab", "good.yaml", "--toggle", "graph=true,false", "--json", "--sessions", "5")
+    assert [arm["toggles"]["graph"] for arm in said.json["arms"]] == [True, False]
+    assert trial.asked == [("graph=true", 5, 0), ("graph=false", 5, 0)]

@@ -1,0 +1,45 @@
+"""`kvlab scenario`: files are listed and checked without being run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.scenario.schema import schema
+from tests.lab.scenario.files import GOOD, write
+
+
+@pytest.fixture
+def scenarios(folder: Path) -> Path:
+    """`scenarios/` with a good file and a bad one."""
+    root = folder / "scenarios"
+    root.mkdir()
+    write(root)
+    (root / "bad.yaml").write_text(GOOD.replace("index_k: bf16", "index_k: bf61", 1))
+    return root
+
+
+def test_list_shows_every_file_and_what_is_wrong_with_it(scenarios: Path, kvlab) -> None:
+    bad, good = kvlab("scenario", "list", "--json").json
+    assert "'bf61' is not accepted" in bad["problem"] and bad["name"] is None
+    assert good["name"] == "good" and len(good["arms"]) == 3 and good["problem"] is None
+    assert "good.yaml" in kvlab("scenario", "list").out
+
+
+def test_check_is_exit_2_and_one_line_a_file(scenarios: Path, kvlab) -> None:
+    said = kvlab("scenario", "check")
+    assert said.code == 2 and said.err.count("\n") == 2
+    assert "scenarios/bad.yaml:7: engine.index_k" in said.err
+    assert kvlab("scenario", "check", "scenarios/good.yaml").code == 0
+    assert kvlab("scenario", "check", "scenarios").code == 2
+    assert kvlab("scenario", "check", "none.yaml").code == 2
+
+
+def test_schema_prints_the_schema(kvlab) -> None:
+    assert kvlab("scenario", "schema").json == schema()
+
+
+def test_a_root_that_is_no_folder_is_told(folder: Path, kvlab) -> None:
+    said = kvlab("scenario", "list")
+    assert said.code == 2 and "scenarios: no such folder" in said.err

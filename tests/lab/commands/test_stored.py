@@ -1,0 +1,85 @@
+"""`runs`, `show`, `report`, `judge`: what is stored can be looked at and judged again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.store import open_results
+from tests.lab.commands.conftest import FakeTrial
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def run(trial: FakeTrial, kvlab) -> str:
+    """The id of one stored run."""
+    return str(kvlab("run", "good.yaml", "--json", "--sessions", "10").json["run"])
+
+
+def test_runs_lists_the_newest_first(run: str, kvlab) -> None:
+    later = kvlab("run", "good.yaml", "--json", "--sessions", "5").json["run"]
+    listed = kvlab("runs", "--json").json
+    assert [one["run"] for one in listed] == [later, run]
+    assert listed[1]["verdicts"] == ["corrupt", "clean", "clean"]
+    assert run in kvlab("runs").out
+
+
+def test_judging_again_concludes_the_same(run: str, kvlab) -> None:
+    first = kvlab("report", "--json").json
+    again = kvlab("judge", run, "--json").json
+    assert again == first
+    assert kvlab("judge", run, "--fail-on", "corrupt").code == 1
+
+
+def test_report_writes_the_figures_again(run: str, drawn, kvlab, folder: Path) -> None:
+    said = kvlab("report", run[-4:], "--out", "again")
+    assert said.code == 0 and (folder / "again" / "rates.svg").exists()
+    assert said.err == "figures and report.md are in again\n"
+
+
+def test_show_prints_the_reply_that_went_wrong(run: str, kvlab) -> None:
+    said = kvlab("show", run)
+    assert said.code == 0 and "tool_cblls" in said.out and "session" in said.out
+
+
+def test_show_of_one_arm_prints_its_counters(run: str, kvlab) -> None:
+    said = kvlab("show", "--arm", "fp8, graph on")
+    assert said.code == 0 and "graph_replays" in said.out
+
+
+def test_show_as_json_holds_the_raw_text_and_what_failed(run: str, kvlab) -> None:
+    failed = kvlab("show", "--json", "--limit", "1").json["failed"]
+    assert len(failed) == 1 and failed[0]["findings"]
+    assert "tool_cblls" in failed[0]["reply"]["raw_text"]
+
+
+def test_show_of_an_unknown_arm_is_told(run: str, kvlab) -> None:
+    said = kvlab("show", "--arm", "fp8, grph on")
+    assert said.code == 2 and "did you mean 'fp8, graph on'" in said.err
+
+
+@pytest.mark.parametrize("command", ["runs", "show", "report", "judge"])
+def test_a_missing_database_is_one_line(command: str, kvlab) -> None:
+    said = kvlab(command, "--db", "none.duckdb")
+    assert said.code == 2 and said.err.startswith("kvlab: none.duckdb: no such database")
+
+
+@pytest.mark.parametrize("command", ["show", "report", "judge"])
+def test_an_unknown_run_is_one_line(command: str, run: str, kvlab) -> None:
+    said = kvlab(command, "2020")
+    assert said.code == 2 and "no run '2020'" in said.err and said.err.count("\n") == 1
+
+
+def test_what_is_no_database_is_one_line(kvlab, folder: Path) -> None:
+    (folder / "text.duckdb").write_text("not a database at all")
+    said = kvlab("runs", "--db", "text.duckdb")
+    assert said.code == 2 and said.err.count("\n") == 1
+
+
+def test_the_scenario_of_a_run_is_stored_as_it_was_patched(trial, kvlab, folder: Path) -> None:
+    kvlab("run", "good.yaml", "--set", "engine.graph_max_bs=32", "--seed", "9")
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        (stored,) = results.runs()
+    assert "graph_max_bs: 32" in stored.yaml and "seed: 9" in stored.yaml
