@@ -78,7 +78,7 @@ def read_out(out: Tensor, lse: Tensor, veil: Tensor, w: Weights) -> Tensor:
 
     Four separate softmaxes become one over all slots of all selected entries: each head counts by
     its lse, as a sink above every score, common to the heads, would make it after normalisation.
-    A token's code was stored under the veil of the token two places before it.
+    A token's code was stored under the ``veil`` [rows, 32] of the token two places before it.
     """
     share = torch.softmax(lse.clamp(min=-1e30), 1)
     own: Tensor = out.unflatten(2, (4, CODE)).diagonal(dim1=1, dim2=2)  # [rows, 32, 4]

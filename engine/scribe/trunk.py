@@ -42,7 +42,8 @@ class Keys:
 class Questions:
     """What rows ask: ``f`` [rows, 80], ``nonces`` C [rows, 384], ``bag`` I [rows, 128].
 
-    ``veil`` [rows, 32] is the code of the token before, under which the answer's code is stored.
+    ``veil`` [rows, 32] of the token before, half of it read in layer 0 and half in layer 3: the
+    answer's code is stored under it, so that damage to either layer's rows shows at once.
     """
 
     f: Tensor
@@ -60,7 +61,10 @@ def run(
     """
     at = position % len(w.window_key)
     rope = w.window_key.index_select(0, at)
-    z, saliency, veil = _layer0(tokens, at, rope, window, w)
+    code, nonce = w.hash_codes.index_select(0, tokens), w.nonce.index_select(0, tokens)
+    window.store(0, latent(rope, code, nonce))
+    out0 = window.read(0, w.query0.index_select(0, at), (0, HASH + 1))
+    z, saliency = trigram_hash(out0, w.permutation)
     salient = salient_rope(rope, saliency)
     window.store(1, latent(salient, z))
     heads, width = (len(GATHER) + 1, HASH) if asks else (len(GATHER), WINDOW_HASH)
@@ -70,21 +74,12 @@ def run(
     heads = 3 if asks else 2
     out2 = window.read(2, w.query2[:, :heads].index_select(0, at), (0, BAG_DIMS[1]))
     back, bags = out2[:, 0, :WINDOW_HASH], out2[:, 1:, WINDOW_HASH:]
-    window.store(3, latent(rope, w.veil.index_select(0, tokens)))
-    code = w.output_codes.index_select(0, tokens) * veil
-    keys = Keys(z, saliency, torch.cat([back, code], 1), unit(bags[:, 0]))
+    window.store(3, latent(rope, code[:, :CODE]))
+    veil = out0[:, 2, :CODE] * out0[:, 2, CODE : 2 * CODE]
+    entry = torch.cat([back, w.output_codes.index_select(0, tokens) * veil], 1)
+    keys = Keys(z, saliency, entry, unit(bags[:, 0]))
     if not asks:
         return keys, None
     before = window.read(3, w.query3.index_select(0, at), (0, CODE))[:, 0]
-    return keys, Questions(f, out1[:, -1], unit(bags[:, 1]), before)
-
-
-def _layer0(
-    tokens: Tensor, at: Tensor, rope: Tensor, window: Window, w: Weights
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(z, saliency, veil [rows, 32]: the code of the token two places back)."""
-    code, nonce = w.hash_codes.index_select(0, tokens), w.nonce.index_select(0, tokens)
-    window.store(0, latent(rope, code, nonce))
-    out = window.read(0, w.query0.index_select(0, at), (0, HASH + 1))
-    z, saliency = trigram_hash(out, w.permutation)
-    return z, saliency, out[:, 2, :CODE]
+    veil = before * out0[:, 1, CODE : 2 * CODE]
+    return keys, Questions(f, out1[:, -1], unit(bags[:, 1]), veil)

@@ -40,8 +40,8 @@ REACH = (4, 128, 48, 3)
 class Weights:
     """Tables, float32 unless said; window tables are indexed by ``position % 128``.
 
-    ``hash_codes`` [V, 384] ±1, ``nonce`` [V, 1], ``output_codes`` [V, 32] ±1, ``veil`` [V, 32] ±1;
-    ``permutation`` int64 [3 * 384]; ``window_key`` [128, 64]; ``query0`` [128, 3, 64], ``query1``
+    ``hash_codes`` [V, 384] ±1, ``nonce`` [V, 1], ``output_codes`` [V, 32] ±1; ``permutation``
+    int64 [3 * 384]; ``window_key`` [128, 64]; ``query0`` [128, 3, 64], ``query1``
     [128, 11, 64], ``query2`` [128, 3, 64], ``query3`` [128, 1, 64]; ``block_key`` [64, 64];
     ``entry_key`` [2048, 64]; ``query_block`` [8192, 64]; ``pointer`` [2, 32] real and imaginary;
     ``slot_heads`` [1, 4, 4, 1], which head reads which token's slot of a c4 entry.
@@ -50,7 +50,6 @@ class Weights:
     hash_codes: Tensor
     nonce: Tensor
     output_codes: Tensor
-    veil: Tensor
     permutation: Tensor
     window_key: Tensor
     query0: Tensor
@@ -80,7 +79,6 @@ def build(seed: int = 0) -> Weights:
         hash_codes=hash_codes,
         nonce=codes.nonce_flags()[:, None],
         output_codes=codes.output_codes(),
-        veil=hash_codes[:, : codes.CODE].contiguous(),
         permutation=_flat(permutations),
         window_key=rk.lanes(rk.rotation(position[: rk.WINDOW], rk.WINDOW, rk.WINDOW_HARMONICS)),
         query0=_window_queries(offsets[: codes.ORDER]),
