@@ -6,6 +6,9 @@ was not received is recorded as unfinished.
 
 from __future__ import annotations
 
+import gc
+import json
+
 import httpx
 
 from engine import clock
@@ -35,6 +38,8 @@ def bundled(task: Task) -> ArmHistory:
     except Stalled as wedge:
         stalled = str(wedge)
     history = run.history(stalled, clock.wall_s() - began_s)
+    del run
+    gc.collect()  # the pools, hundreds of MB, hang in reference cycles; the next arm needs the room
     _check_served(history)
     return history
 
@@ -54,17 +59,23 @@ class _Run:
 
     async def main(self) -> None:
         """Start the application, drive every session, stop."""
-        announce(self.task.plans, self.engine.events)
         transport = InProcess(create_app(self.engine))
         try:
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://bundled", timeout=None
             ) as http:
+                await self._read_configuration(http)
+                announce(self.task.plans, self.engine.events)
                 await drive(http, load_of(self.task), self.recorder)
             self.virtual_s = clock.now()
             await self.engine.stop()
         finally:
             self.virtual_s = self.virtual_s or clock.now()
+
+    async def _read_configuration(self, http: httpx.AsyncClient) -> None:
+        """Keep what the server says it runs with: flags may be rewritten or ignored."""
+        info = (await http.get("/server_info")).json()
+        self.engine.events.emit("server_info", info=json.dumps(info, sort_keys=True))
 
     def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
         """The arm's record: effective settings, every due reply, counters, events and digest."""

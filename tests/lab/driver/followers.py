@@ -40,6 +40,7 @@ class Saying:
     """One generation: ids in groups, a step of virtual time apart."""
 
     cached_tokens = 0
+    step_s = STEP_S
 
     def __init__(self, request_id: int, ids: list[int], interval: int) -> None:
         self.request_id, self.ids, self.interval = request_id, ids, interval
@@ -47,7 +48,7 @@ class Saying:
 
     async def __aiter__(self) -> AsyncIterator[list[int]]:
         for at in range(0, len(self.ids), self.interval):
-            await clock.sleep(STEP_S)
+            await clock.sleep(self.step_s)
             yield self.ids[at : at + self.interval]
         if self.finish_reason is None:
             self.finish_reason = "stop" if self.ids[-1:] == [EOS] else "length"
