@@ -45,12 +45,12 @@ def draw(
     histories: Sequence[ArmHistory],
     findings: Mapping[str, Sequence[Finding]],
 ) -> Figure | None:
-    """One panel an arm, all on one vertical scale."""
+    """One panel an arm, all on one vertical scale; nothing where no arm has two buckets."""
     by_arm = {
         arm.name: found for arm in histories if (found := buckets(arm, findings.get(arm.name, ())))
     }
     arms = [arm for arm in verdict.arms if arm.name in by_arm]
-    if not arms:
+    if all(len(by_arm[arm.name]) < 2 for arm in arms):
         return None
     columns = min(COLUMNS, len(arms))
     rows = ceil(len(arms) / columns)

@@ -15,7 +15,7 @@ from lab.errors import UserError
 from lab.plots import FIGURES, buckets, rates
 from lab.plots.style import styled
 from lab.report.figures import save_figures
-from tests.lab.samples import findings, history, sample_run
+from tests.lab.samples import findings, history, run_verdict, sample_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,16 +112,20 @@ def test_few_requests_are_one_bucket_and_none_are_none() -> None:
     assert buckets.buckets(few, []) == []
 
 
+def test_a_run_too_short_for_two_buckets_draws_its_rates_only(tmp_path: Path) -> None:
+    arms = [history("short", sessions=3)]
+    paths = save_figures(run_verdict("r", arms, {"short": 0}), arms, {}, tmp_path)
+    assert [path.name for path in paths] == ["rates.png", "rates.svg"]
+
+
 def test_a_run_without_arms_draws_nothing(tmp_path: Path) -> None:
     verdict, _ = sample_run()
     assert save_figures(replace(verdict, arms=()), [], {}, tmp_path / "none") == []
 
 
 def test_many_arms_with_long_names_are_drawn(tmp_path: Path) -> None:
-    from tests.lab.samples import run_verdict
-
     names = {f"{i}: index_k=bf16, graph=true, overlap=false, topk=v2": 0 for i in range(9)}
-    arms = [history(name, sessions=3) for name in names]
+    arms = [history(name, sessions=6) for name in names]
     assert len(save_figures(run_verdict("r", arms, names), arms, {}, tmp_path)) == 4
 
 
