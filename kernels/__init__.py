@@ -1,0 +1,1 @@
+"""The operations of the path: one a file, as reference, Triton kernel and wrapper."""

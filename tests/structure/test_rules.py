@@ -1,0 +1,132 @@
+"""The rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.structure.sources import PACKAGES, ROOT, SOURCES, Source
+
+LAYOUT = "kernels/layout.py"
+CLOCK = "engine/clock.py"
+DEFECTS = ("engine/defects/", "kernels/defects/")
+
+
+def where(rule_broken: Callable[[Source], object]) -> list[str]:
+    """The modules of the three packages in which a rule is broken."""
+    return [source.path for source in SOURCES if rule_broken(source)]
+
+
+def test_a_module_says_what_it_is() -> None:
+    assert where(lambda source: not ast.get_docstring(source.tree)) == []
+
+
+def test_whatever_is_public_has_a_docstring() -> None:
+    missing = [
+        f"{source.path}:{node.lineno} {node.name}"
+        for source in SOURCES
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("_")
+        and not is_jitted(node)
+        and not ast.get_docstring(node)
+    ]
+    assert missing == []
+
+
+def test_only_the_layout_knows_the_size_of_an_item() -> None:
+    knowing = where(lambda source: source.names() & {"itemsize", "element_size"})
+    assert [path for path in knowing if path != LAYOUT] == []
+
+
+def test_only_the_clock_reads_the_time() -> None:
+    assert where(lambda source: "time" in source.imports()) == [CLOCK]
+
+
+def test_there_are_no_threads_and_no_executors() -> None:
+    modules = {"threading", "concurrent.futures", "multiprocessing"}
+    assert where(lambda source: source.imports() & modules) == []
+    assert where(lambda source: source.names() & {"run_in_executor", "to_thread"}) == []
+
+
+def test_nothing_reads_the_environment() -> None:
+    assert where(lambda source: source.names() & {"environ", "getenv"}) == []
+
+
+def test_random_numbers_come_from_a_seeded_generator() -> None:
+    """``random.Random(seed)`` or ``from random import Random``, and nothing else of the module."""
+    assert where(lambda source: unseeded(source) - {"Random"}) == []
+
+
+def test_no_set_is_iterated() -> None:
+    """A set's order is not the program's: sort it first."""
+    loops = [
+        f"{source.path}:{loop.lineno}"
+        for source in SOURCES
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)
+        for loop in [node.iter]
+        if is_set(loop)
+    ]
+    assert loops == []
+
+
+def test_healthy_code_does_not_ask_for_a_defect() -> None:
+    asked = [
+        f"{source.path}:{node.lineno}"
+        for source in SOURCES
+        if source.path.startswith(("engine/", "kernels/")) and not source.path.startswith(DEFECTS)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.If | ast.IfExp) and "defect" in ast.unparse(node.test).lower()
+    ]
+    assert asked == []
+
+
+def test_only_the_assembly_of_the_engine_asks_for_defects() -> None:
+    asking = where(lambda source: "engine.defects" in source.imports())
+    inside = [path for path in asking if path.startswith(("engine/", "kernels/"))]
+    assert [path for path in inside if not path.startswith(DEFECTS)] == ["engine/engine.py"]
+
+
+def test_no_work_is_left_as_a_note() -> None:
+    assert where(lambda source: "TODO" in source.text or "FIXME" in source.text) == []
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    folders = sorted({Path(source.path).parent.as_posix() for source in SOURCES})
+    assert [folder for folder in folders if not (ROOT / folder / "__init__.py").exists()] == []
+
+
+def test_the_packages_are_these_three() -> None:
+    named = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+    assert named == sorted(PACKAGES)
+
+
+def is_jitted(node: ast.AST) -> bool:
+    """Whether Triton compiles the function: its comment lines say what a docstring would."""
+    decorators = getattr(node, "decorator_list", [])
+    return any("triton.jit" in ast.unparse(decorator) for decorator in decorators)
+
+
+def is_set(node: ast.expr) -> bool:
+    """Whether the expression is plainly a set."""
+    if isinstance(node, ast.Set | ast.SetComp):
+        return True
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id in ("set", "frozenset")
+
+
+def unseeded(source: Source) -> set[str]:
+    """What a module uses of the standard module `random`."""
+    imported = source.imports()
+    taken = {name.removeprefix("random.") for name in imported if name.startswith("random.")}
+    if "random" not in imported or taken:
+        return taken
+    return {
+        node.attr
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "random"
+    }
