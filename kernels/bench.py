@@ -13,15 +13,10 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
-from kernels.layout import LayerView, PageLayout, Plane
+from kernels.cases import INDEX_K, filled, index_layout, latent_layout
 from kernels.ops import Ops, Segment
 
 PAGE, WINDOW, TOPK = 256, 128, 64
-LATENT = (Plane("value", 576, torch.uint8), Plane("scale", 8, torch.uint8))
-INDEX_K = {
-    "fp8": (Plane("value", 128, torch.float8_e4m3fn), Plane("scale", 1, torch.float32)),
-    "bf16": (Plane("value", 128, torch.bfloat16),),
-}
 # (heads, value dims) of the model's three window layers
 WINDOW_LAYERS = ((3, (0, 385)), (11, (0, 385)), (3, (0, 209)))
 
@@ -57,32 +52,17 @@ class Figure:
     ms: float
 
 
-def measure(ops: Ops, load: Load | None = None, seed: int = 0) -> Iterator[Figure]:
-    """Times every operation of a decode step, then of a prefill chunk."""
+def measure(
+    ops: Ops, load: Load | None = None, seed: int = 0, seconds: float = 0.2
+) -> Iterator[Figure]:
+    """Times every operation of a decode step, then of a prefill chunk, for `seconds` each."""
     load = load or Load()
     g = torch.Generator().manual_seed(seed)
     for decode, cases in ((True, _decode_cases), (False, _prefill_cases)):
         for name, call in cases(ops, load, g):
             call()
             timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
-            yield Figure(name, decode, timer.blocked_autorange(min_run_time=0.2).median * 1e3)
-
-
-def _pool(planes: tuple[Plane, ...], ratio: int, pages: int) -> LayerView:
-    layout = PageLayout(planes, PAGE // ratio, 1, row_align=576 if planes is LATENT else 1)
-    return layout.layer(layout.allocate(pages), 0)
-
-
-def _fill(ops: Ops, view: LayerView, g: torch.Generator) -> LayerView:
-    """Stores a random row in every slot but those of page 0."""
-    slots = torch.arange(view.layout.page_tokens, len(view.pages) * view.layout.page_tokens)
-    latent = view.layout.planes is LATENT
-    for i in range(0, len(slots), 1 << 15):
-        part = slots[i : i + (1 << 15)]
-        rows = torch.randn(len(part), 512 if latent else 128, generator=g)
-        store = ops.store_latent if latent else ops.store_index_k
-        store(view, rows, part, torch.ones(len(part), dtype=torch.bool))
-    return view
+            yield Figure(name, decode, timer.blocked_autorange(min_run_time=seconds).median * 1e3)
 
 
 def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
@@ -92,7 +72,7 @@ def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
     slots = table[:, at // PAGE] * PAGE + (at % PAGE).to(torch.int32)
     newest = slots[:, -1].long()
 
-    swa = _fill(ops, _pool(LATENT, 1, pages), g)
+    swa = filled(ops, latent_layout(PAGE), pages, g)
     for heads, dims in WINDOW_LAYERS:
         q = torch.randn(rows, heads, 64, generator=g)
         yield (
@@ -105,14 +85,14 @@ def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
 
     entry = torch.arange(load.tokens // 128)
     slots = table[:, entry // 2] * 2 + (entry % 2).to(torch.int32)
-    c128 = _fill(ops, _pool(LATENT, 128, pages), g)
+    c128 = filled(ops, latent_layout(PAGE // 128), pages, g)
     q = torch.randn(rows, 1, 512, generator=g)
     yield "c128, 1 head", partial(_attend, ops, q, Segment(c128, slots))
 
     lens = torch.full((rows,), load.tokens // 4, dtype=torch.int32)
     key, weight = torch.randn(rows, 128, generator=g), torch.ones(rows, 1)
-    for name, planes in INDEX_K.items():
-        index = _fill(ops, _pool(planes, 4, pages), g)
+    for name in INDEX_K:
+        index = filled(ops, index_layout(name), pages, g)
         run = partial(ops.indexer_logits, index, key[:, None], weight, table, lens)
         yield f"index logits, {name}", run
         yield f"store index-K, {name}", partial(ops.store_index_k, index, key, newest // 4, live)
@@ -121,13 +101,13 @@ def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
     yield "top-k v2", partial(ops.topk_slots_v2, logits, lens, table, TOPK)
 
     slots = ops.topk_slots_v1(logits, lens, table, TOPK)
-    c4 = _fill(ops, _pool(LATENT, 4, pages), g)
+    c4 = filled(ops, latent_layout(PAGE // 4), pages, g)
     q = torch.randn(rows, 4, 512, generator=g)
     yield "c4, 4 heads", partial(_attend, ops, q, Segment(c4, slots))
 
 
 def _prefill_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
-    swa = _fill(ops, _pool(LATENT, 1, 2 + (load.chunk + WINDOW) // PAGE), g)
+    swa = filled(ops, latent_layout(PAGE), 2 + (load.chunk + WINDOW) // PAGE, g)
     context = PAGE + torch.arange(load.chunk + WINDOW)
     for heads, dims in WINDOW_LAYERS:
         q, sink = torch.randn(load.chunk, heads, 64, generator=g), torch.zeros(heads)

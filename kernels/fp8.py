@@ -1,11 +1,14 @@
-"""Number formats of the pools on a CPU: e4m3 codes, ue8m0 scales and bfloat16, read by their bits.
+"""Number formats of the pools, read and written by their bits: e4m3 codes, ue8m0 scales, bfloat16.
 
-torch's own float8 cast is 6-12 times slower than these. Rule: a NaN code stays visible as NaN
-(`patch_nan`), and nothing here knows a pool.
+On a CPU torch's own float8 cast is 6-12 times slower than this; in Triton's interpreter casts to
+small floats round wrongly. Rule: a NaN stays visible as NaN, and nothing here knows a pool.
 """
+# mypy: allow-untyped-defs, allow-incomplete-defs
 
 import torch
 from torch import Tensor
+
+from kernels.jit import jit, tl
 
 E4M3_MAX = 448.0
 LAST_FACTOR = 246  # the largest ue8m0 code whose factor of a decoded code is a finite float32
@@ -26,10 +29,12 @@ def decode_codes(codes: Tensor) -> Tensor:
 
 
 def has_nan_code(codes: Tensor) -> bool:
-    """Whether a byte is one of the two NaN codes 0x7f and 0xff."""
+    """Whether a byte of uint8 `codes` [N, D] is one of the two NaN codes 0x7f and 0xff."""
     if codes.numel() == 0:
         return False
-    return bool(codes.view(torch.int8).amax() == 0x7F) or bool(codes.amax() == 0xFF)
+    # down the columns first: that is the direction in which torch reduces strided rows fast
+    high, low = codes.amax(0).amax(), codes.view(torch.int8).amax(0).amax()
+    return bool(high == 0xFF) or bool(low == 0x7F)
 
 
 def patch_nan(values: Tensor) -> Tensor:
@@ -68,3 +73,46 @@ def encode_e4m3(values: Tensor) -> Tensor:
 def decode_bf16(rows: Tensor) -> Tensor:
     """bfloat16 bytes (uint8 `[..., 2n]`) -> float32 `[..., n]`."""
     return rows.view(torch.bfloat16).to(torch.float32)
+
+
+@jit
+def e4m3_bits(x):
+    """float32 -> e4m3 code, uint8; nearest even, saturating."""
+    bits = x.to(tl.int32, bitcast=True)
+    size = tl.minimum(bits & 0x7FFFFFFF, 0x43E00000)  # 448.0
+    normal = ((size + 0x7FFFF + ((size >> 20) & 1)) >> 20) - (120 << 3)
+    # below 2**-6 codes count in 2**-9, which is the last bit of a float32 near 2**14
+    tiny = (size.to(tl.float32, bitcast=True) + 16384.0).to(tl.int32, bitcast=True) - 0x46800000
+    code = tl.where(size < 0x3C800000, tiny, normal)
+    code = tl.where(x == x, code, 0x7F)
+    return (code | ((bits >> 24) & 0x80)).to(tl.uint8)
+
+
+@jit
+def e4m3_value(code):
+    """e4m3 code, uint8 -> float32."""
+    wide = code.to(tl.int32)
+    half = (((wide & 0x80) << 8) | ((wide & 0x7F) << 7)).to(tl.int16).to(tl.float16, bitcast=True)
+    return tl.where((wide & 0x7F) == 0x7F, float("nan"), half.to(tl.float32) * 256.0)
+
+
+@jit
+def ue8m0_value(code):
+    """ue8m0 code, uint8 -> float32."""
+    wide = code.to(tl.int32)
+    bits = tl.where(wide == 255, 0x7FC00000, tl.where(wide == 0, 1 << 22, wide << 23))
+    return bits.to(tl.float32, bitcast=True)
+
+
+@jit
+def bf16_bits(x):
+    """float32 -> bfloat16 bits, int16; nearest even."""
+    bits = x.to(tl.int32, bitcast=True)
+    near = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return tl.where(x == x, near, 0x7FC0).to(tl.int16)
+
+
+@jit
+def bf16_value(bits):
+    """bfloat16 bits, int16 -> float32."""
+    return (bits.to(tl.int32) << 16).to(tl.float32, bitcast=True)

@@ -5,13 +5,25 @@ Rule: entries at or beyond a row's length are -inf, and the bytes of dead entrie
 one.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs
+
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from kernels.fp8 import CODE_UNIT, decode_bf16, decode_codes, has_nan_code, patch_nan
+from kernels.fp8 import (
+    CODE_UNIT,
+    bf16_value,
+    decode_bf16,
+    decode_codes,
+    e4m3_value,
+    has_nan_code,
+    patch_nan,
+)
+from kernels.jit import jit, next_power_of_2, require, tl
 from kernels.layout import LayerView
+from kernels.store_index_k import index_planes
 
 BLOCK_PAGES = 64  # pages decoded at a time: half a million keys' elements stay near the cores
 
@@ -42,7 +54,7 @@ def indexer_logits_ref(
             part = slice(at, at := at + len(run.pages) * tokens)
             columns = slice(run.col * tokens, run.col * tokens + part.stop - part.start)
             out[run.rows, columns] = _logits(q[run.rows], weight[run.rows], keys, part)
-    ends = torch.arange(width * tokens, dtype=torch.int32)
+    ends = torch.arange(width * tokens, dtype=torch.int32, device=q.device)
     return out.masked_fill_(ends >= lens[:, None], -torch.inf)
 
 
@@ -116,3 +128,50 @@ def _blocks(runs: list[_Run]) -> list[list[_Run]]:
             blocks[-1].append(piece)
             room -= len(piece.pages)
     return blocks
+
+
+@jit
+def _indexer_logits_kernel(
+    q, weight, value, scale, page_table, lens, out, v_page, v_tok, s_page, t_row, o_row,
+    HEADS: tl.constexpr, TOKENS: tl.constexpr, BLOCK: tl.constexpr, FP8: tl.constexpr,
+):  # fmt: skip
+    b, col = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    tok, c = tl.arange(0, BLOCK), tl.arange(0, 128)
+    entry = col * TOKENS + tok
+    live = (tok < TOKENS) & (entry < tl.load(lens + b))
+    # a page beyond the row's length may be any number: no live entry, no load from it
+    page = tl.load(page_table + b * t_row + col).to(tl.int64)
+    at = value + page * v_page + tok[:, None] * v_tok + c[None, :]
+    raw = tl.load(at, mask=live[:, None], other=0)
+    if FP8:
+        keys = e4m3_value(raw)
+    else:
+        keys = bf16_value(raw)
+    total = tl.zeros([BLOCK], tl.float32)
+    for h in range(HEADS):
+        query = tl.load(q + (b * HEADS + h) * 128 + c)
+        dots = tl.sum(keys * query[None, :], axis=1)
+        # unlike tl.maximum, keeps a NaN
+        total += tl.load(weight + b * HEADS + h) * tl.where(dots < 0.0, 0.0, dots)
+    if FP8:
+        total *= tl.load(scale + page * s_page + tok, mask=live, other=0.0)
+    total = tl.where(live, total, float("-inf"))
+    tl.store(out + b * o_row + entry, total, mask=tok < TOKENS)
+
+
+def indexer_logits_triton(
+    src: LayerView, q: Tensor, weight: Tensor, page_table: Tensor, lens: Tensor
+) -> Tensor:
+    """`indexer_logits_ref` as one program a row and page."""
+    require()
+    batch, heads, _ = q.shape
+    value, scale = index_planes(src)
+    tokens, width = value.shape[1], page_table.shape[1]
+    out = q.new_empty(batch, width * tokens)
+    if out.numel() > 0:
+        _indexer_logits_kernel[(batch, width)](
+            q.contiguous(), weight.contiguous(), value, scale, page_table, lens, out,
+            value.stride(0), value.stride(1), scale.stride(0), page_table.stride(0), out.stride(0),
+            heads, tokens, next_power_of_2(tokens), value.dtype == torch.uint8,
+        )  # fmt: skip
+    return out

@@ -18,7 +18,7 @@ from kernels.fp8 import (
     patch_nan,
 )
 from kernels.layout import LayerView
-from kernels.store_latent import GROUP, GROUPS, LATENT, NOPE
+from kernels.store_latent import GROUP, LATENT, NOPE
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,12 @@ class Latents:
 def read_latents(view: LayerView, slots: Tensor, span: Span) -> Latents:
     """Decodes the rows of `slots` (int [N], -1 = dead)."""
     dead = slots < 0
-    any_dead = bool(dead.any())
+    any_dead = bool(slots.amin() < 0) if len(slots) else False
     slots = slots.clamp(min=0) if any_dead else slots
     value = view.gather("value", slots)
-    groups = slice(span.first // GROUP, -(-span.stop // GROUP))
+    scale = view.gather("scale", slots)
     nope, exact = _scaled(
-        value[:, span.first : span.stop],
-        view.gather("scale", slots)[:, :GROUPS][:, groups],
-        dead if any_dead else None,
+        value[:, span.first : span.stop], scale, span.first // GROUP, dead if any_dead else None
     )
     rope = decode_bf16(value[:, NOPE:])
     if any_dead:
@@ -81,15 +79,15 @@ def read_latents(view: LayerView, slots: Tensor, span: Span) -> Latents:
     return Latents(nope, rope, exact and bool(rope.sum().isfinite()))
 
 
-def _scaled(codes: Tensor, scales: Tensor, dead: Tensor | None) -> tuple[Tensor, bool]:
-    """Codes [N, D] times their group's scale [N, G]; and whether every result is finite."""
-    exact = codes.numel() == 0 or not (has_nan_code(codes) or bool(scales.amax() > LAST_FACTOR))
+def _scaled(codes: Tensor, scales: Tensor, first: int, dead: Tensor | None) -> tuple[Tensor, bool]:
+    """Codes [N, D] times the scales of their groups, `first` on; and whether all is finite."""
+    exact = codes.numel() == 0 or not (bool(scales.amax() > LAST_FACTOR) or has_nan_code(codes))
     nope = decode_codes(codes)
     if exact:
-        factor = code_factor(scales)
+        factor = code_factor(scales)[:, first:]
     else:
         patch_nan(nope).mul_(CODE_UNIT)
-        factor = decode_ue8m0(scales)
+        factor = decode_ue8m0(scales)[:, first:]
     if dead is not None:
         factor.masked_fill_(dead[:, None], 0.0)
         if not exact:
@@ -97,5 +95,5 @@ def _scaled(codes: Tensor, scales: Tensor, dead: Tensor | None) -> tuple[Tensor,
     whole = nope.shape[1] // GROUP
     full = nope[:, : whole * GROUP].view(len(nope), whole, GROUP)
     full.mul_(factor[:, :whole, None])
-    nope[:, whole * GROUP :].mul_(factor[:, whole:])
+    nope[:, whole * GROUP :].mul_(factor[:, whole : whole + 1])
     return nope, exact

@@ -109,17 +109,28 @@ class PageLayout:
 
 @dataclass(frozen=True)
 class FlatRows:
-    """A plane seen as one matrix of byte rows that spans all pages, so that whole rows move with a
-    single `index_select`.
+    """A plane seen as one matrix of byte rows that spans all pages, so that a single `index_select`
+    moves whole rows.
 
     Row of a slot = `first + (slot // page_tokens) * page_rows + slot % page_tokens`. Rows between
     planes hold other planes' bytes.
     """
 
-    bytes: Tensor  # uint8 [rows, row_bytes]
+    rows: Tensor  # uint8 [rows, row_bytes]; int64 or int32 [rows] where a row is one such word
     first: int
     page_rows: int
     page_tokens: int
+
+    @classmethod
+    def of(cls, pages: Tensor, row_bytes: int, start: int, page_tokens: int) -> "FlatRows":
+        """The plane that begins `start` bytes into each of `pages`; both divide by `row_bytes`."""
+        first, page_rows = start // row_bytes, pages.stride(0) // row_bytes
+        count = (len(pages) - 1) * page_rows + first + page_tokens
+        rows = pages.as_strided((count, row_bytes), (row_bytes, 1))
+        word = {8: torch.int64, 4: torch.int32}.get(row_bytes)
+        if word is not None and pages.storage_offset() % row_bytes == 0:
+            rows = rows.view(word).squeeze(1)
+        return cls(rows, first, page_rows, page_tokens)
 
     def index(self, slots: Tensor) -> Tensor:
         """Row of each slot, in the integer dtype of `slots`."""
@@ -147,38 +158,30 @@ class LayerView:
 
     @cached_property
     def flat(self) -> Mapping[str, FlatRows]:
-        """Byte rows of each plane whose row size divides its offset and the page stride; other
-        planes are left out.
-        """
+        """Rows of each plane whose row size divides its offset and the page stride; no others."""
         found = {}
         for p in self.layout.planes:
-            stride, start = self.pages.stride(0), self.layout.offset(p.name)
-            if stride % p.row_bytes == 0 and start % p.row_bytes == 0 and len(self.pages) > 0:
-                rows = (len(self.pages) - 1) * stride + start // p.row_bytes * p.row_bytes
-                rows = rows // p.row_bytes + self.layout.page_tokens
-                matrix = self.pages.as_strided((rows, p.row_bytes), (p.row_bytes, 1))
-                found[p.name] = FlatRows(
-                    matrix, start // p.row_bytes, stride // p.row_bytes, self.layout.page_tokens
-                )
+            start = self.layout.offset(p.name)
+            whole = (self.pages.stride(0) % p.row_bytes, start % p.row_bytes) == (0, 0)
+            if whole and len(self.pages) > 0:
+                found[p.name] = FlatRows.of(self.pages, p.row_bytes, start, self.layout.page_tokens)
         return found
 
     def gather(self, name: str, slots: Tensor) -> Tensor:
-        """Copies the byte rows of `slots` (int [N], all >= 0) of plane `name`: uint8 `[N,
-        row_bytes]`.
-        """
-        flat = self.flat.get(name)
+        """Copies the rows of `slots` (int [N], all >= 0): uint8 `[N, row_bytes]`."""
+        flat, width = self.flat.get(name), self.layout.row_bytes(name)
         if flat is not None:
-            return flat.bytes.index_select(0, flat.index(slots))
+            rows = flat.rows.index_select(0, flat.index(slots))
+            return rows.view(torch.uint8).view(len(slots), width)
         page, offset = slots // self.layout.page_tokens, slots % self.layout.page_tokens
         return self.plane(name)[page.long(), offset.long()].view(torch.uint8)
 
     def scatter(self, name: str, slots: Tensor, rows: Tensor) -> None:
-        """Writes byte rows (uint8 `[N, row_bytes]`) of plane `name` to `slots` (int64 [N], all >=
-        0).
-        """
+        """Writes rows (contiguous uint8 `[N, row_bytes]`) to `slots` (int64 [N], all >= 0)."""
         flat = self.flat.get(name)
         if flat is not None:
-            flat.bytes.index_copy_(0, flat.index(slots), rows)
+            words = rows.view(flat.rows.dtype).view(len(rows), *flat.rows.shape[1:])
+            flat.rows.index_copy_(0, flat.index(slots), words)
             return
         page, offset = slots // self.layout.page_tokens, slots % self.layout.page_tokens
         self.plane(name)[page, offset] = rows.view(self.layout.named(name).dtype)

@@ -11,14 +11,19 @@ from typing import Protocol
 from torch import Tensor
 
 from kernels import jit
-from kernels.indexer_logits import indexer_logits_ref
+from kernels.indexer_logits import indexer_logits_ref, indexer_logits_triton
 from kernels.layout import LayerView
-from kernels.page_digest import page_digest_ref
-from kernels.sparse_attention import Segment, sparse_attention_ref
-from kernels.store_index_k import store_index_k_ref
-from kernels.store_latent import store_latent_ref
-from kernels.topk import topk_slots_v1_ref, topk_slots_v2_ref
-from kernels.window_attention import window_attention_ref
+from kernels.page_digest import page_digest_ref, page_digest_triton
+from kernels.sparse_attention import Segment, sparse_attention_ref, sparse_attention_triton
+from kernels.store_index_k import store_index_k_ref, store_index_k_triton
+from kernels.store_latent import store_latent_ref, store_latent_triton
+from kernels.topk import (
+    topk_slots_v1_ref,
+    topk_slots_v1_triton,
+    topk_slots_v2_ref,
+    topk_slots_v2_triton,
+)
+from kernels.window_attention import window_attention_ref, window_attention_triton
 
 __all__ = ["LayerView", "Ops", "Segment"]
 
@@ -131,4 +136,13 @@ class Ops:
     def triton(cls) -> "Ops":
         """The Triton kernels. Raises TritonMissing, one line, where Triton is not installed."""
         jit.require()
-        raise jit.TritonMissing("the Triton kernels are not built yet")
+        return cls(
+            store_latent=store_latent_triton,
+            store_index_k=store_index_k_triton,
+            indexer_logits=indexer_logits_triton,
+            topk_slots_v1=topk_slots_v1_triton,
+            topk_slots_v2=topk_slots_v2_triton,
+            sparse_attention=sparse_attention_triton,
+            window_attention=window_attention_triton,
+            page_digest=page_digest_triton,
+        )

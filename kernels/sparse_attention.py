@@ -5,14 +5,18 @@ Rule: a slot of -1 is not seen, whatever bytes lie where it would be; a NaN in a
 shows.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs
+
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from kernels.fp8 import bf16_value, e4m3_value, ue8m0_value
+from kernels.jit import jit, require, tl
 from kernels.latent import Span, read_latents
 from kernels.layout import LayerView
-from kernels.store_latent import NOPE, ROPE
+from kernels.store_latent import LATENT, NOPE, ROPE, latent_planes
 
 CHUNK_ROWS = 2048  # latents decoded at a time: their float32 values stay near the cores
 
@@ -110,3 +114,88 @@ def mix_values(weight: Tensor, nope: Tensor, rope: Tensor) -> Tensor:
     if rope.shape[2] == 0:
         return torch.bmm(weight, nope)
     return torch.cat([torch.bmm(weight, nope), torch.bmm(weight, rope)], 2)
+
+
+@jit
+def _latent_rows(nope, rope, scale, slot, live, n_page, n_tok, r_page, r_tok, s_page, s_tok,
+                 first, stop, TOKENS: tl.constexpr):  # fmt: skip
+    # decodes no-position dims first .. stop as [rows, 512] and rope dims as [rows, 64]
+    page, tok = slot // TOKENS, slot % TOKENS
+    c, r = tl.arange(0, 512), tl.arange(0, 64)
+    want = live[:, None] & ((c >= first) & (c < stop))[None, :]
+    at = (page * n_page + tok * n_tok)[:, None] + c[None, :]
+    code = tl.load(nope + at, mask=want, other=0)
+    at = (page * s_page + tok * s_tok)[:, None] + (c // 64)[None, :]
+    unit = tl.load(scale + at, mask=want, other=0)
+    at = (page * r_page + tok * r_tok)[:, None] + r[None, :]
+    bits = tl.load(rope + at, mask=live[:, None], other=0)
+    return e4m3_value(code) * ue8m0_value(unit), bf16_value(bits)
+
+
+@jit
+def _attend_kernel(
+    q, slots, bias, acc, top, total, nope, rope, scale,
+    n_page, n_tok, r_page, r_tok, s_page, s_tok, N, lo, hi, first, stop,
+    HEADS: tl.constexpr, ROPE_ONLY: tl.constexpr, TOKENS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    # one more segment of an online softmax: (acc, top, total) of (row, head) go on from memory
+    b, h = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    row, c, r = b * HEADS + h, tl.arange(0, 512), tl.arange(0, 64)
+    extra = tl.load(bias + h)
+    WIDTH: tl.constexpr = 64 if ROPE_ONLY else 512  # columns of q, rope last
+    q_rope = tl.load(q + row * WIDTH + (WIDTH - 64) + r)
+    q_nope = tl.load(q + row * WIDTH + c, mask=c < WIDTH - 64, other=0.0)
+    mine, mine_r = (c >= lo) & (c < hi) & (c < 448), (r + 448 >= lo) & (r + 448 < hi)
+    p_nope, p_rope = acc + row * (hi - lo) + c - lo, acc + row * (hi - lo) + 448 + r - lo
+    a_nope = tl.load(p_nope, mask=mine, other=0.0)
+    a_rope = tl.load(p_rope, mask=mine_r, other=0.0)
+    high, sum_ = tl.load(top + row), tl.load(total + row)
+    for start in range(0, N, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        slot = tl.load(slots + b * N + i, mask=i < N, other=-1).to(tl.int64)
+        live = tl.where(extra > float("-inf"), slot, -1) >= 0
+        k_nope, k_rope = _latent_rows(
+            nope, rope, scale, slot, live, n_page, n_tok, r_page, r_tok, s_page, s_tok,
+            first, stop, TOKENS)  # fmt: skip
+        score = tl.sum(k_rope * q_rope[None, :], axis=1) + extra
+        if not ROPE_ONLY:
+            score += tl.sum(k_nope * q_nope[None, :], axis=1)
+        score = tl.where(live, score, float("-inf"))
+        new = tl.maximum(high, tl.max(score, axis=0))
+        weight, fade = tl.where(live, tl.exp(score - new), 0.0), tl.exp(high - new)
+        a_nope = a_nope * fade + tl.sum(k_nope * weight[:, None], axis=0)
+        a_rope = a_rope * fade + tl.sum(k_rope * weight[:, None], axis=0)
+        sum_, high = sum_ * fade + tl.sum(weight, axis=0), new
+    tl.store(p_nope, a_nope, mask=mine)
+    tl.store(p_rope, a_rope, mask=mine_r)
+    tl.store(top + row, high)
+    tl.store(total + row, sum_)
+
+
+def sparse_attention_triton(
+    q: Tensor,
+    segments: tuple[Segment, ...],
+    bias: Tensor,
+    sink: Tensor,
+    *,
+    rope_only: bool = False,
+    dims: tuple[int, int] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`sparse_attention_ref` as one program a row, head and segment: an online softmax."""
+    require()
+    (batch, heads, _), (lo, hi) = q.shape, dims or (0, LATENT)
+    first, stop = (lo, min(hi, NOPE)) if rope_only else (0, NOPE)
+    acc = q.new_zeros(batch, heads, hi - lo)
+    top, total = q.new_full((batch, heads, 1), -1e30), q.new_zeros(batch, heads, 1)
+    q, bias = q.contiguous(), bias.t().contiguous()
+    for i, s in enumerate(segments):
+        planes = latent_planes(s.view)
+        strides = [n for p in planes for n in p.stride()[:2]]
+        if batch * heads * s.slots.shape[1] > 0:
+            _attend_kernel[(batch, heads)](
+                q, s.slots.contiguous(), bias[i], acc, top, total, *planes, *strides,
+                s.slots.shape[1], lo, hi, first, stop,
+                heads, rope_only, s.view.layout.page_tokens, 32, num_warps=8,
+            )  # fmt: skip
+    share = (total + (sink[:, None] - top).exp()).clamp(min=1e-38).reciprocal()
+    return acc * share, (total.log() + top).squeeze(-1)

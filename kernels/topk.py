@@ -5,8 +5,12 @@ Rule: both return the same set: the k largest, NaN above all, and of equal logit
 lowest positions.
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs
+
 import torch
 from torch import Tensor
+
+from kernels.jit import jit, next_power_of_2, require, tl
 
 DIGITS = ((21, 11), (10, 11), (0, 10))  # (shift, bits) of a 32-bit key, highest first
 
@@ -35,7 +39,7 @@ def topk_slots_v2_ref(logits: Tensor, lens: Tensor, page_table: Tensor, k: int) 
 def ordered_bits(logits: Tensor) -> Tensor:
     """float32 -> int32 that orders as the floats do: -0.0 equals 0.0, every NaN is above +inf."""
     bits = (logits + 0.0).view(torch.int32)
-    if bool(logits.amax().isnan()):
+    if logits.is_cuda or bool(logits.amax().isnan()):
         bits = torch.where(logits.isnan(), 0x7FC00000, bits).to(torch.int32)
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
@@ -81,10 +85,64 @@ def _radix_edge(key: Tensor, k: int) -> tuple[Tensor, Tensor, Tensor]:
 
 def _to_slots(chosen: Tensor, lens: Tensor, page_table: Tensor, k: int, width: int) -> Tensor:
     """Chosen positions -> slots through the page table; short rows take every position instead."""
-    tokens, rank = width // page_table.shape[1], torch.arange(k)
+    tokens, rank = width // page_table.shape[1], torch.arange(k, device=lens.device)
     if chosen.shape[1] < k:
         chosen = torch.nn.functional.pad(chosen, (0, k - chosen.shape[1]))
     few = lens[:, None] <= k
     position = torch.where(few, rank.clamp(max=width - 1), chosen)
     slots = page_table.gather(1, position // tokens) * tokens + position % tokens
     return torch.where(few & (rank >= lens[:, None]), -1, slots).to(torch.int32)
+
+
+def topk_slots_v1_triton(logits: Tensor, lens: Tensor, page_table: Tensor, k: int) -> Tensor:
+    """`topk_slots_v1_ref` with nothing that waits for the device: `torch.topk` over 64-bit keys
+    whose low half is the position, so that no two are equal.
+    """
+    width = logits.shape[1]
+    position = torch.arange(width, device=logits.device)
+    key = (ordered_bits(logits).long() << 32) + (width - 1 - position)
+    chosen = key.topk(min(k, width), dim=1, sorted=False).indices
+    return _to_slots(chosen, lens, page_table, k, width)
+
+
+@jit
+def _radix_select_kernel(
+    logits, lens, page_table, out, WIDTH, l_row, t_row,
+    K: tl.constexpr, TOKENS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    b = tl.program_id(0).to(tl.int64)
+    length = tl.load(lens + b)
+    few = length <= K
+    pos = tl.arange(0, BLOCK)  # the whole row: [BLOCK]
+    value = tl.load(logits + b * l_row + pos, mask=pos < WIDTH, other=float("-inf")) + 0.0
+    bits = tl.where(value == value, value.to(tl.int32, bitcast=True), 0x7FC00000)
+    # the floats' order as numbers from 0 on, and -1 where there is no entry at all
+    key = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).to(tl.int64) + 2147483648
+    key = tl.where(few, tl.where(pos < length, 1, 0).to(tl.int64), key)
+    key = tl.where(pos < WIDTH, key, -1)
+    # invariant: at least K keys are >= edge, and fewer than K are >= edge + 2 ** (bit + 1)
+    edge = tl.zeros([], tl.int64)
+    for bit in range(31, -1, -1):
+        trial = edge + (tl.full([], 1, tl.int64) << bit)
+        edge = tl.where(tl.sum((key >= trial).to(tl.int32)) >= K, trial, edge)
+    edge = tl.where(few, 0, edge)
+    over = key > edge
+    level = (key == edge) & (few == 0)
+    wanted = K - tl.sum(over.to(tl.int32))
+    keep = over | (level & (tl.cumsum(level.to(tl.int32)) <= wanted))
+    rank = tl.cumsum(keep.to(tl.int32)) - 1
+    page = tl.load(page_table + b * t_row + pos // TOKENS, mask=keep, other=0)
+    tl.store(out + b * K + rank, page * TOKENS + pos % TOKENS, mask=keep)
+
+
+def topk_slots_v2_triton(logits: Tensor, lens: Tensor, page_table: Tensor, k: int) -> Tensor:
+    """`topk_slots_v2_ref` as one program a row, which finds the k-th key bit by bit."""
+    require()
+    batch, width = logits.shape
+    out = torch.full((batch, k), -1, dtype=torch.int32, device=logits.device)
+    if batch > 0:
+        _radix_select_kernel[(batch,)](
+            logits, lens, page_table, out, width, logits.stride(0), page_table.stride(0),
+            k, width // page_table.shape[1], next_power_of_2(width), num_warps=8,
+        )  # fmt: skip
+    return out

@@ -12,7 +12,13 @@ from torch.nn.functional import pad
 
 from kernels.latent import Latents, Span, read_latents
 from kernels.layout import LayerView
-from kernels.sparse_attention import mix_values, score_rows, softmax_parts
+from kernels.sparse_attention import (
+    Segment,
+    mix_values,
+    score_rows,
+    softmax_parts,
+    sparse_attention_triton,
+)
 
 QUERIES = 32  # queries of a block: it scores 32 + window - 1 keys, so little of a band is wasted
 BLOCK_SCORES = 1 << 19  # scores worked on at a time, so that they stay near the cores
@@ -71,7 +77,8 @@ class _Band:
         def cut(x: Tensor) -> Tensor:
             return x.unfold(0, keys, QUERIES).transpose(1, -1)
 
-        ahead = torch.arange(keys) - torch.arange(QUERIES)[:, None]
+        column = torch.arange(keys, device=dead.device)
+        ahead = column - column[:QUERIES, None]
         nope, rope = rows.values(span)
         return cls(
             cut(rows.nope),
@@ -105,3 +112,22 @@ class _Band:
             bad = torch.cat([~nope.isfinite(), ~rope.isfinite()], 2).float()
             out.masked_fill_((torch.bmm(seen.float(), bad) > 0)[:, :, None], torch.nan)
         return out, lse
+
+
+def window_attention_triton(
+    q: Tensor,
+    src: LayerView,
+    ctx_slots: Tensor,
+    window: int,
+    sink: Tensor,
+    *,
+    rope_only: bool = False,
+    dims: tuple[int, int] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`window_attention_ref`: a window is a segment whose slots slide by one from row to row."""
+    tokens = len(q)
+    front = max(0, window - 1 - (len(ctx_slots) - tokens))
+    slots = pad(ctx_slots[-(tokens + window - 1) :], (front, 0), value=-1)
+    segment = Segment(src, slots.unfold(0, window, 1))
+    bias = torch.zeros_like(sink)[:, None]
+    return sparse_attention_triton(q, (segment,), bias, sink, rope_only=rope_only, dims=dims)

@@ -1,0 +1,117 @@
+"""One softmax a head over all its segments and the sink, and nothing from what is not seen."""
+
+import pytest
+import torch
+
+from kernels.cases import ATTENTION, AttentionCase, filled, latent_layout, random_slots
+from kernels.ops import Ops, Segment
+from tests.kernels import restated
+
+TOLERANCE = {"atol": 2e-5, "rtol": 1e-4}
+
+
+def segments(g: torch.Generator, rows: int, *widths: int) -> tuple[Segment, ...]:
+    """Segments of pools of 256-, 64- and 2-token pages, with dead slots among them."""
+    found = []
+    for tokens, width in zip((256, 64, 2), widths, strict=False):
+        view = filled(Ops.reference(), latent_layout(tokens), max(3, 130 // tokens), g)
+        found.append(Segment(view, random_slots(view, (rows, width), g)))
+    return tuple(found)
+
+
+def restate(
+    q: torch.Tensor, parts: tuple[Segment, ...], bias: torch.Tensor, sink: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    out = torch.zeros(*q.shape[:2], 512, dtype=torch.float64)
+    lse = torch.full(q.shape[:2], -torch.inf, dtype=torch.float64)
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            rows, extra = [], []
+            for i, s in enumerate(parts):
+                live = s.slots[b][s.slots[b] >= 0]
+                if bias[h, i] > -torch.inf and len(live):
+                    rows.append(restated.latents(s.view, live))
+                    extra.append(bias[h, i].expand(len(live)))
+            if rows:
+                out[b, h], lse[b, h] = restated.attend(
+                    q[b, h], torch.cat(rows), torch.cat(extra), sink[h]
+                )
+    return out, lse
+
+
+@pytest.mark.parametrize("case", ATTENTION, ids=str)
+def test_one_segment_matches_float64(ops: Ops, case: AttentionCase, g: torch.Generator) -> None:
+    parts, q = segments(g, case.rows, 63), case.query(g)
+    sink, bias = torch.randn(case.heads, generator=g), torch.zeros(case.heads, 1)
+    out, lse = ops.sparse_attention(q, parts, bias, sink, rope_only=case.rope_only, dims=case.dims)
+    want, want_lse = restate(q, parts, bias, sink)
+    lo, hi = case.dims or (0, 512)
+    torch.testing.assert_close(out.double(), want[..., lo:hi], **TOLERANCE)
+    torch.testing.assert_close(lse.double(), want_lse, **TOLERANCE)
+
+
+def test_heads_read_the_segments_that_their_bias_allows(ops: Ops, g: torch.Generator) -> None:
+    parts = segments(g, 3, 65, 17, 5)
+    off = -torch.inf
+    bias = torch.tensor([[0.0, off, off], [off, 0.5, 0.0], [0.0, 0.0, 0.0], [off, off, off]])
+    q, sink = torch.randn(3, 4, 512, generator=g) / 20, torch.tensor([0.0, off, 3.0, 0.0])
+    out, lse = ops.sparse_attention(q, parts, bias, sink)
+    want, want_lse = restate(q, parts, bias, sink)
+    torch.testing.assert_close(out.double(), want, **TOLERANCE)
+    torch.testing.assert_close(lse.double(), want_lse, **TOLERANCE)
+
+
+def test_a_row_that_sees_nothing_is_zero(ops: Ops, g: torch.Generator) -> None:
+    parts = segments(g, 2, 20)
+    parts[0].slots[1] = -1
+    q = torch.randn(2, 1, 512, generator=g)
+    for sink in (0.0, -torch.inf):
+        out, lse = ops.sparse_attention(q, parts, torch.zeros(1, 1), torch.tensor([sink]))
+        assert bool((out[1] == 0).all())
+        assert float(lse[1, 0]) == -torch.inf
+        assert bool(out[0].isfinite().all())
+
+
+@pytest.mark.parametrize("plane", ["code", "scale", "rope"])
+def test_a_nan_shows_only_in_rows_and_heads_that_see_it(
+    ops: Ops, plane: str, g: torch.Generator
+) -> None:
+    parts = segments(g, 3, 12, 9)
+    view, slots = parts[1].view, parts[1].slots
+    bad = 70
+    slots[slots == bad] = bad + 1
+    slots[1, 4] = bad
+    page, token = bad // 64, bad % 64
+    if plane == "scale":
+        view.plane("scale")[page, token, 2] = 0xFF
+    elif plane == "code":
+        view.plane("value")[page, token, 130] = 0x7F
+    else:
+        view.plane("value")[page, token, 448:450] = 0xFF
+    bias = torch.tensor([[0.0, -torch.inf], [0.0, 0.0]])
+    q = torch.randn(3, 2, 512, generator=g) / 20
+    out, lse = ops.sparse_attention(q, parts, bias, torch.zeros(2))
+    assert bool(out[1, 1].isnan().any())
+    out[1, 1], lse[1, 1] = 0.0, 0.0
+    assert bool(out.isfinite().all())
+    assert bool(lse.isfinite().all())
+
+
+def test_a_sink_far_above_the_scores_keeps_their_precision(ops: Ops, g: torch.Generator) -> None:
+    parts = segments(g, 2, 33)
+    q, bias = torch.randn(2, 1, 512, generator=g) / 20, torch.zeros(1, 1)
+    out, lse = ops.sparse_attention(q, parts, bias, torch.tensor([60.0]))
+    free, same = ops.sparse_attention(q, parts, bias, torch.tensor([-torch.inf]))
+    torch.testing.assert_close(out, free * (lse - 60.0).exp()[..., None], atol=0.0, rtol=1e-4)
+    torch.testing.assert_close(lse, same)
+
+
+def test_a_row_does_not_depend_on_its_batch(g: torch.Generator) -> None:
+    parts = segments(g, 40, 128)
+    q, bias, sink = torch.randn(40, 3, 64, generator=g), torch.zeros(3, 1), torch.zeros(3)
+    attend = Ops.reference().sparse_attention
+    together, _ = attend(q, parts, bias, sink, rope_only=True)
+    for i in (0, 17, 39):
+        one = (Segment(parts[0].view, parts[0].slots[i : i + 1]),)
+        alone, _ = attend(q[i : i + 1], one, bias, sink, rope_only=True)
+        torch.testing.assert_close(alone, together[i : i + 1], **TOLERANCE)
