@@ -70,14 +70,16 @@ def catalog_table(entries: Sequence[Entry], root: Path) -> RenderableType:
     if not entries:
         return Text(f"No scenario under {root}.")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for head in ("file", "arms", "sessions", "about"):
-        table.add_column(head, overflow="fold")
+    table.add_column(f"{root}/", no_wrap=True)
+    for head in ("arms", "sessions"):
+        table.add_column(head, justify="right")
+    table.add_column("about", overflow="fold")
     for one in entries:
-        found = one.scenario
+        found, file = one.scenario, Text(str(one.path.relative_to(root)))
         if found is None:
-            table.add_row(Text(str(one.path)), "–", "–", Text(one.problem, style="red"))
+            table.add_row(file, "–", "–", Text(one.problem, style="red"))
             continue
         sessions = sum(found.sessions(arm) for arm in found.arms)
         about = Text(found.about or found.name)
-        table.add_row(Text(str(one.path)), str(len(found.arms)), str(sessions), about)
+        table.add_row(file, str(len(found.arms)), str(sessions), about)
     return table
