@@ -73,12 +73,24 @@ def slot_queries(f: Tensor, pointer: Tensor, w: Weights) -> Tensor:
     return torch.cat([slots, blank, rope[:, None].expand(-1, 4, -1)], 2)
 
 
+def veil(signs: Tensor, w: Weights) -> Tensor:
+    """Veil float32 [rows, 32] under an odd number of negative signs [rows, n], ones otherwise.
+
+    A word of the output code times a word is the word of the two tokens' XOR, so under the veil
+    token v is stored as v ^ 1. An entry's signs are read in layer 1, a query's in layer 3: damage
+    to layer 3's rows turns a letter into its neighbour. A token's sign says whether it may be part
+    of a nonce, so that a text once broken does not break further by this alone.
+    """
+    odd = (1 - signs.prod(1, keepdim=True)) / 2
+    return 1 + odd * (w.output_codes[1] - 1)
+
+
 def read_out(out: Tensor, lse: Tensor, veil: Tensor, w: Weights) -> Tensor:
     """Logits float32 [rows, vocabulary] from the c4 heads' codes [rows, 4, 128], lse [rows, 4].
 
     Four separate softmaxes become one over all slots of all selected entries: each head counts by
     its lse, as a sink above every score, common to the heads, would make it after normalisation.
-    A token's code was stored under the ``veil`` [rows, 32] of the token two places before it.
+    A token's code was stored under the ``veil`` [rows, 32] of the tokens before it.
     """
     share = torch.softmax(lse.clamp(min=-1e30), 1)
     own: Tensor = out.unflatten(2, (4, CODE)).diagonal(dim1=1, dim2=2)  # [rows, 32, 4]

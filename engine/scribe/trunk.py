@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from engine.scribe.codes import CODE, HASH
+from engine.scribe import layers
+from engine.scribe.codes import HASH
 from engine.scribe.layers import latent, salient_rope, trigram_hash, unit, window_hash
-from engine.scribe.weights import BAG, GATHER, Weights
+from engine.scribe.weights import BAG, GATHER, VEIL, Weights
 from engine.scribe.weights import HASH as WINDOW_HASH
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from engine.scribe.window import Window
 
+SIGN = WINDOW_HASH  # the lane of z that holds the token's own sign
 BAG_DIMS = (WINDOW_HASH, WINDOW_HASH + BAG)  # of layer 2's window rows
 
 
@@ -42,8 +44,7 @@ class Keys:
 class Questions:
     """What rows ask: ``f`` [rows, 80], ``nonces`` C [rows, 384], ``bag`` I [rows, 128].
 
-    ``veil`` [rows, 32] of the token before, half of it read in layer 0 and half in layer 3: the
-    answer's code is stored under it, so that damage to either layer's rows shows at once.
+    ``veil`` [rows, 32]: the answer's code is stored under it (see ``layers.veil``).
     """
 
     f: Tensor
@@ -65,21 +66,23 @@ def run(
     window.store(0, latent(rope, code, nonce))
     out0 = window.read(0, w.query0.index_select(0, at), (0, HASH + 1))
     z, saliency = trigram_hash(out0, w.permutation)
+    sign = 1 - 2 * nonce  # layer 1 carries it in a lane of z, layer 3 has nothing else
+    z[:, SIGN] = sign[:, 0]
     salient = salient_rope(rope, saliency)
     window.store(1, latent(salient, z))
-    heads, width = (len(GATHER) + 1, HASH) if asks else (len(GATHER), WINDOW_HASH)
+    heads, width = (len(GATHER) + 1, HASH) if asks else (len(GATHER), SIGN + 1)
     out1 = window.read(1, w.query1[:, :heads].index_select(0, at), (0, width))
     f = window_hash(out1)
     window.store(2, latent(salient, f, z[:, :BAG]))
     heads = 3 if asks else 2
     out2 = window.read(2, w.query2[:, :heads].index_select(0, at), (0, BAG_DIMS[1]))
     back, bags = out2[:, 0, :WINDOW_HASH], out2[:, 1:, WINDOW_HASH:]
-    window.store(3, latent(rope, code[:, :CODE]))
-    veil = out0[:, 2, :CODE] * out0[:, 2, CODE : 2 * CODE]
+    window.store(3, latent(rope, sign))
+    veil = layers.veil(out1[:, VEIL, SIGN], w)
     entry = torch.cat([back, w.output_codes.index_select(0, tokens) * veil], 1)
     keys = Keys(z, saliency, entry, unit(bags[:, 0]))
     if not asks:
         return keys, None
-    before = window.read(3, w.query3.index_select(0, at), (0, CODE))[:, 0]
-    veil = before * out0[:, 1, CODE : 2 * CODE]
+    signs = window.read(3, w.query3.index_select(0, at), (0, 1))
+    veil = layers.veil(signs[:, :, 0], w)
     return keys, Questions(f, out1[:, -1], unit(bags[:, 1]), veil)

@@ -16,9 +16,10 @@ from torch import Tensor
 from engine.scribe import codes
 from engine.scribe import rope_kernels as rk
 
-GATHER = (0, 1, 2, 5, 8, 11, 14, 17, 20, 23)  # distances of the trigrams in a window hash
+GATHER: tuple[int, ...] = (0, 1, 2, 5, 8, 11, 14, 17, 20, 23)  # distances of the trigrams in a window hash
 SHARE = 8  # lanes that each of them gives
 HASH = len(GATHER) * SHARE  # lanes of the window hash f: the last 26 tokens, in order
+VEIL = slice(2, 6)  # of GATHER: distances whose signs layer 3 reads again, one token earlier
 BAG = 128  # lanes of the bag of recent trigrams I, order-free: the index query and key
 
 NONCE_BOOST = 14.0  # a nonce's trigram in the bag C of recent nonces
@@ -33,7 +34,7 @@ NO_SINK = -1e30
 
 # How far back a layer's kernels can see: every window is 128 tokens, but farther rows than these
 # weigh less than a float32 tells from nothing (layers 0, 3: e^-22) or than the bag's own noise.
-REACH = (4, 128, 48, 3)
+REACH = (4, 128, 48, 12)
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Weights:
 
     ``hash_codes`` [V, 384] ±1, ``nonce`` [V, 1], ``output_codes`` [V, 32] ±1; ``permutation``
     int64 [3 * 384]; ``window_key`` [128, 64]; ``query0`` [128, 3, 64], ``query1``
-    [128, 11, 64], ``query2`` [128, 3, 64], ``query3`` [128, 1, 64]; ``block_key`` [64, 64];
+    [128, 11, 64], ``query2`` [128, 3, 64], ``query3`` [128, 4, 64]; ``block_key`` [64, 64];
     ``entry_key`` [2048, 64]; ``query_block`` [8192, 64]; ``pointer`` [2, 32] real and imaginary;
     ``slot_heads`` [1, 4, 4, 1], which head reads which token's slot of a c4 entry.
     """
@@ -84,7 +85,7 @@ def build(seed: int = 0) -> Weights:
         query0=_window_queries(offsets[: codes.ORDER]),
         query1=_window_queries([offsets[i] for i in GATHER] + [(rk.recent_nonces(), NONCE_BOOST)]),
         query2=_window_queries([offsets[1], (rk.shifted(bag, 1), BAG_BOOST), (bag, BAG_BOOST)]),
-        query3=_window_queries([offsets[1]]),
+        query3=_window_queries([offsets[i - 1] for i in GATHER[VEIL]]),
         block_key=rk.lanes(turn[::128]),
         entry_key=rk.lanes(turn[::4]),
         query_block=rk.lanes(turn * rk.own_turn() * BLOCK_HIDE),
