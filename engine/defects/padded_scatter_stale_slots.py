@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     evidence=["padded_row_wrote_owned_slot"],
 )
 class KeepsLastReplaysTail(ToReservedSlot):
-    """Settles the real rows only."""
+    """Does not zero the tail: padding writes where its row wrote when it was last live."""
 
-    def seal(self, loc: Tensor, real: int, completes: Tensor) -> None:
+    def settle(self, out_cache_loc: Tensor, real: int, completes: Tensor) -> Tensor:
         """Leave the tail as the last, larger replay left it."""
-        super().seal(loc[:real], real, completes)
+        return self.entries(out_cache_loc, real, completes)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class DeadRowsCarryMinusOne(ToReservedSlot):
     """Uses -1 as the mark of a dead row."""
 
-    def seal(self, loc: Tensor, real: int, completes: Tensor) -> None:
+    def settle(self, out_cache_loc: Tensor, real: int, completes: Tensor) -> Tensor:
         """Give every dead row the slot -1."""
-        loc[:real].masked_fill_(~completes, -1)
-        loc[real:] = -1
+        loc = super().settle(out_cache_loc, real, completes)
+        return loc.masked_fill_(loc == 0, -1)

@@ -1,13 +1,15 @@
 """Rows that must not write. A captured step runs every row of its captured size; the padded ones,
 and the three of four decode rows that complete no c4 entry, still reach each store.
 
-Production zeroes ``out_cache_loc`` before a padded replay, so that dead rows land in the reserved
+Production zeroes ``out_cache_loc`` before a padded replay, so that padding lands in the reserved
 slot 0 (SGLang ``cuda_graph_runner``; sglang#24743 is the same tail left alone in the SWA pool).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
+
+from engine.config import C4_RATIO
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,8 +22,8 @@ class DeadRows(Protocol):
     step leaves out.
     """
 
-    def seal(self, loc: Tensor, real: int, completes: Tensor) -> None:
-        """Settle ``loc`` int64 [bs] in place.
+    def settle(self, out_cache_loc: Tensor, real: int, completes: Tensor) -> Tensor:
+        """Settle ``out_cache_loc`` int64 [bs] in place, and answer ``c4_out_loc`` int64 [bs].
 
         Rows [0, real) are real, and ``completes`` bool [real] says which of them finish an entry;
         rows [real, bs) are padding, and still hold what the last replay left there.
@@ -32,7 +34,13 @@ class DeadRows(Protocol):
 class ToReservedSlot:
     """Every dead row carries slot 0, which nobody owns."""
 
-    def seal(self, loc: Tensor, real: int, completes: Tensor) -> None:
-        """Point the rows that complete nothing, and all padding, at slot 0."""
+    def settle(self, out_cache_loc: Tensor, real: int, completes: Tensor) -> Tensor:
+        """Point all padding, and the rows that complete nothing, at slot 0."""
+        out_cache_loc[real:] = 0
+        return self.entries(out_cache_loc, real, completes)
+
+    def entries(self, out_cache_loc: Tensor, real: int, completes: Tensor) -> Tensor:
+        """The c4 slot of each row: of a real one only if it completes an entry."""
+        loc = out_cache_loc // C4_RATIO
         loc[:real].masked_fill_(~completes, 0)
-        loc[real:] = 0
+        return loc

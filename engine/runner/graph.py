@@ -68,19 +68,20 @@ class CapturedDecode:
         return self._replay(size)[:real]
 
     def _copy_in(self, x: DecodeInputs, real: int) -> None:
-        """Copy the real rows over the first rows of the static buffers, and seal the dead ones."""
+        """Copy the real rows over the first rows of the static buffers; settle the dead ones."""
         for field in fields(DecodeInputs):
             getattr(self.static, field.name)[:real] = getattr(x, field.name)
         size = self.padded(real)
         c4, c128 = completes(x.seq_lens, C4_RATIO), completes(x.seq_lens, C128_RATIO)
-        self.dead_rows.seal(self.static.c4_out_loc[:size], real, c4)
+        loc = self.dead_rows.settle(self.static.out_cache_loc[:size], real, c4)
+        self.static.c4_out_loc[:size] = loc
         self.static.c128_out_loc[:real].masked_fill_(~c128, 0)
 
     def _pad(self, real: int, size: int) -> None:
-        """Neutralise the rows [real, size): all but ``c4_out_loc``, which is the seam's."""
+        """Neutralise the rows [real, size): all but where they write, which is the seam's."""
         tail = _rows(self.static, real, size)
         tail.seq_lens.fill_(SEQ_LEN_FILL)
-        for name in ("tokens", "positions", "out_cache_loc", "c128_out_loc", "page_table"):
+        for name in ("tokens", "positions", "c128_out_loc", "page_table"):
             getattr(tail, name).zero_()
         tail.req_slots.zero_()
         tail.live.fill_(False)
