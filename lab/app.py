@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ app.command()(doctor.doctor)
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit; the console script."""
+    logging.getLogger("asyncio").addFilter(_not_an_interruption)
     sys.exit(answer(argv))
 
 
@@ -58,6 +60,11 @@ def answer(argv: Sequence[str] | None = None) -> int:
         # whoever read our output has seen enough; the interpreter's last flush must not complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _not_an_interruption(record: logging.LogRecord) -> bool:
+    """Lets asyncio report any task that failed, but not one that the user stopped with Ctrl-C."""
+    return not (record.exc_info and isinstance(record.exc_info[1], KeyboardInterrupt))
 
 
 def _misused(error: TyperException) -> int:
