@@ -50,16 +50,22 @@ class Engine:
         self._requests = 0
         self._work = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
+        self.died: Exception | None = None  # what ended the loop, if something did
 
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str] = ()) -> Handle:
-        """Queue a generation. Raises ``RequestRefused`` for what can never be served."""
+        """Queue a generation. Raises ``RequestRefused`` for what can never be served.
+
+        Once the loop has died, raises what it died of.
+        """
+        if self.died is not None:
+            raise self.died
         req = Request(self._requests + 1, prompt, max_tokens, tuple(stop))
         self.scheduler.add(req)
         self._requests = req.id
         self.events.emit("arrive", request=req.id, prompt=len(prompt))
         handle = self._handles[req.id] = Handle(req, self.config.stream_interval, self._abort)
         self._work.set()
-        if self._serving is None or self._serving.done():
+        if self._serving is None:
             self._serving = asyncio.create_task(self._serve(), name="engine")
         return handle
 
@@ -83,16 +89,16 @@ class Engine:
             await asyncio.gather(self._serving, return_exceptions=True)
 
     async def _serve(self) -> None:
-        """Step while there is work; sleep on an event otherwise, so that idling is visible."""
+        """Step while there is work; sleep on an event otherwise, so that a wedge is visible."""
         try:
             while True:
                 if not await self.loop.step():
                     self._work.clear()
                     await self._work.wait()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the readers hear of it
+            self.died = error
             for handle in self._handles.values():
                 handle.fail(error)
-            raise
 
     async def _run(self, batch: Batch) -> Sequence[int]:
         """Do a batch's tensor work at once, then let its time pass."""

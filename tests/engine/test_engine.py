@@ -1,0 +1,85 @@
+"""The whole engine on texts whose continuation is known: any toggle, any device, nothing wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import torch
+
+from engine import clock
+from engine.config import EngineConfig, ModelConfig
+from engine.engine import Engine
+from tests.engine.scribe.world import Session, session
+
+SESSIONS = [session(seed, shared=4, private=2, turns=1) for seed in range(5)]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+def _config(**toggles: Any) -> EngineConfig:
+    model = ModelConfig(index_topk=16)
+    sizes = {"pool_pages": 48, "chunked_prefill": 1024, "max_running": 8, "graph_max_bs": 8}
+    return EngineConfig(model=model, **(sizes | toggles))
+
+
+async def _replies(engine: Engine, sessions: list[Session]) -> list[list[int]]:
+    async def one(s: Session) -> list[int]:
+        handle = engine.submit(s.tokens[: s.prompt], 300)
+        return [token async for group in handle for token in group]
+
+    replies = await asyncio.gather(*(one(s) for s in sessions))
+    await engine.stop()
+    return list(replies)
+
+
+def _serve(config: EngineConfig) -> tuple[Engine, list[list[int]]]:
+    if config.device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    engine = Engine(config)
+    return engine, clock.run(_replies(engine, SESSIONS))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("graph", [True, False])
+@pytest.mark.parametrize("index_k", ["fp8", "bf16"])
+def test_every_reply_is_the_known_one(device: str, graph: bool, index_k: str) -> None:
+    engine, replies = _serve(_config(device=device, graph=graph, index_k=index_k))
+    assert replies == [s.tokens[s.prompt :] for s in SESSIONS]
+    assert engine.scheduler.idle
+    assert engine.scheduler.check() == []
+    assert ("graph_replays" in engine.events.counters) == graph
+
+
+def test_a_request_aborted_in_mid_reply_leaves_no_page_behind() -> None:
+    async def main(engine: Engine) -> None:
+        handle = engine.submit(SESSIONS[0].tokens[: SESSIONS[0].prompt], 300)
+        async for _ in handle:
+            handle.abort()
+        assert handle.finish_reason == "abort"
+        await clock.sleep(1.0)
+        assert engine.scheduler.idle
+        assert engine.scheduler.check() == []
+        await engine.stop()
+
+    clock.run(main(Engine(_config(radix=False))))
+
+
+def test_a_loop_that_dies_wakes_its_readers() -> None:
+    async def main(engine: Engine) -> None:
+        handle = engine.submit(SESSIONS[0].tokens[: SESSIONS[0].prompt], 300)
+        engine.runner.model.prefill = None  # type: ignore[assignment, method-assign]
+        with pytest.raises(TypeError):
+            async for _ in handle:
+                pass
+        with pytest.raises(TypeError):
+            engine.submit([1], 1)
+
+    clock.run(main(Engine(_config())))
+
+
+def test_one_seed_gives_one_digest_and_every_toggle_its_own_history() -> None:
+    first, again = (_serve(_config())[0].events.digest() for _ in range(2))
+    eager = _serve(_config(graph=False))[0].events.digest()
+    assert first == again
+    assert first != eager
