@@ -8,6 +8,7 @@ import torch
 from kernels import jit
 from kernels.ops import Ops
 from kernels.page_digest import _page_digest_kernel
+from tests.kernels.on_device import on_device
 
 
 def _kernels_run() -> bool:
@@ -15,11 +16,22 @@ def _kernels_run() -> bool:
     return jit.AVAILABLE and type(_page_digest_kernel).__name__ == "InterpretedFunction"
 
 
-@pytest.fixture(params=["reference", pytest.param("triton", marks=pytest.mark.kernels)])
+IMPLEMENTATIONS = [
+    "reference",
+    pytest.param("triton", marks=pytest.mark.kernels),
+    pytest.param("compiled", marks=pytest.mark.gpu),
+]
+
+
+@pytest.fixture(params=IMPLEMENTATIONS)
 def ops(request: pytest.FixtureRequest) -> Ops:
-    """Both sets of operations; the Triton one only under its interpreter."""
+    """Both sets of operations; the Triton one under its interpreter, or compiled on a GPU."""
     if request.param == "reference":
         return Ops.reference()
+    if request.param == "compiled":
+        if not torch.cuda.is_available():
+            pytest.skip("needs a CUDA device")
+        return on_device(Ops.triton())
     if not _kernels_run():
         pytest.skip("needs TRITON_INTERPRET=1")
     return Ops.triton()
