@@ -33,8 +33,9 @@ def has_nan_code(codes: Tensor) -> bool:
     if codes.numel() == 0:
         return False
     # down the columns first: that is the direction in which torch reduces strided rows fast
-    high, low = codes.amax(0).amax(), codes.view(torch.int8).amax(0).amax()
-    return bool(high == 0xFF) or bool(low == 0x7F)
+    if int(codes.amax(0).amax()) == 0xFF:
+        return True
+    return int(codes.view(torch.int8).amax(0).amax()) == 0x7F
 
 
 def patch_nan(values: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ one.
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -25,16 +26,16 @@ from kernels.jit import jit, next_power_of_2, require, tl
 from kernels.layout import LayerView
 from kernels.store_index_k import index_planes
 
-BLOCK_PAGES = 64  # pages decoded at a time: half a million keys' elements stay near the cores
+BLOCK_PAGES = 64  # pages decoded at a time: their half a million elements stay near the cores
 
 
 @dataclass(frozen=True)
 class _Run:
-    """Pages that some rows read alike, in the same columns: `pages` int [n] from `col` on."""
+    """`pages` that `rows` read alike, in their columns from `col` on."""
 
-    rows: slice | Tensor
+    rows: list[int]
     col: int
-    pages: Tensor
+    pages: list[int]
 
 
 def indexer_logits_ref(
@@ -45,64 +46,68 @@ def indexer_logits_ref(
     page_table int32 [B, P]; lens int32 [B] in entries: -inf at and beyond. Pages that rows share
     from column 0 on are decoded once for all of them.
     """
-    tokens, width = src.layout.page_tokens, page_table.shape[1]
-    out = q.new_full((len(q), width * tokens), -torch.inf)
-    for block in _blocks(_runs(page_table, -(-lens // tokens))):
-        keys = page_keys(src, torch.cat([run.pages for run in block]))
-        at = 0
+    tokens, (batch, heads, dim) = src.layout.page_tokens, q.shape
+    dots = q.new_zeros(batch, heads, page_table.shape[1] * tokens)
+    each_q, each_dots = q.unbind(0), dots.unbind(0)
+    for block in _blocks(_runs(page_table.tolist(), (-(-lens // tokens)).tolist())):
+        pages = torch.tensor([page for run in block for page in run.pages], device=q.device)
+        keys, at = page_keys(src, pages).T, 0
         for run in block:
-            part = slice(at, at := at + len(run.pages) * tokens)
-            columns = slice(run.col * tokens, run.col * tokens + part.stop - part.start)
-            out[run.rows, columns] = _logits(q[run.rows], weight[run.rows], keys, part)
-    ends = torch.arange(width * tokens, dtype=torch.int32, device=q.device)
-    return out.masked_fill_(ends >= lens[:, None], -torch.inf)
+            start, count = run.col * tokens, len(run.pages) * tokens
+            mine, columns = keys[:, at : at + count], slice(start, start + count)
+            at += count
+            if len(run.rows) == 1:
+                out = each_dots[run.rows[0]][:, columns]
+                torch.mm(each_q[run.rows[0]], mine, out=out)
+            else:
+                asked = q[run.rows].view(-1, dim)
+                dots[run.rows, :, columns] = torch.mm(asked, mine).view(-1, heads, count)
+    dots.relu_()
+    out = dots[:, 0].mul_(weight) if heads == 1 else torch.bmm(weight[:, None], dots)[:, 0]
+    return _finish(src, out, page_table, lens)
 
 
-def page_keys(src: LayerView, pages: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Whole pages (int [n]) decoded: float32 keys [n * tokens, 128] and scales [n * tokens] that
-    their dots are multiplied by, None if the format has none.
-    """
+def page_keys(src: LayerView, pages: Tensor) -> Tensor:
+    """Whole pages (int [n]) decoded: float32 [n * page_tokens, 128]; fp8 keys lack their scale."""
     tokens, rows = src.layout.page_tokens, src.pages.index_select(0, pages)
-    width = src.layout.row_bytes("value") * tokens
+    codes = rows[:, : src.layout.row_bytes("value") * tokens]
     if len(src.layout.planes) == 1:
-        return decode_bf16(rows[:, :width]).view(len(pages) * tokens, -1), None
-    codes = rows[:, :width]
+        return decode_bf16(codes).view(len(pages) * tokens, -1)
     keys = decode_codes(codes)
     if has_nan_code(codes):
         patch_nan(keys)
-    scale = rows[:, width : width + src.layout.row_bytes("scale") * tokens].view(torch.float32)
-    return keys.view(len(pages) * tokens, -1), scale.flatten() * CODE_UNIT
+    return keys.view(len(pages) * tokens, -1)
 
 
-def _logits(q: Tensor, weight: Tensor, keys: tuple[Tensor, Tensor | None], part: slice) -> Tensor:
-    """[rows, entries] logits of q [rows, heads, 128] over the entries `part` of decoded keys."""
-    rows, heads, dim = q.shape
-    dots = torch.mm(q.view(rows * heads, dim), keys[0][part].T).relu_()
-    if heads == 1:
-        logits = dots.mul_(weight)
-    else:
-        logits = torch.bmm(weight[:, None], dots.view(rows, heads, -1)).squeeze(1)
-    # scales are positive: relu and the weighted sum commute with them
-    return logits if keys[1] is None else logits.mul_(keys[1][part])
+def _finish(src: LayerView, out: Tensor, page_table: Tensor, lens: Tensor) -> Tensor:
+    """Multiplies by the scales where the format has any, and ends each row at its length.
+
+    Scales are positive, so the rectifier and the weighted sum commute with them.
+    """
+    ends = torch.arange(out.shape[1], dtype=torch.int32, device=out.device) >= lens[:, None]
+    if len(src.layout.planes) > 1:
+        tokens = src.layout.page_tokens
+        # columns past a row's end may hold any page id
+        past = ends[:, ::tokens]
+        pages = page_table.masked_fill(past, 0).flatten()
+        scale = src.plane("scale").squeeze(2).index_select(0, pages)
+        out.mul_(scale.view(out.shape)).mul_(CODE_UNIT)
+    return out.masked_fill_(ends, -torch.inf)
 
 
-def _runs(page_table: Tensor, used: Tensor) -> list[_Run]:
-    """Covers the first `used` (int [B]) columns of every row by runs, each page of a run once."""
-    table, counts = page_table.tolist(), used.tolist()
+def _runs(table: list[list[int]], counts: list[int]) -> Iterator[_Run]:
+    """Covers the first `counts` columns of every row of the page table."""
     groups: dict[int, list[int]] = {}
     for row, pages in enumerate(table):
         if counts[row] > 0:
             groups.setdefault(pages[0], []).append(row)
-    runs = []
     for rows in groups.values():
         shared = _common(table, counts, rows) if len(rows) > 1 else 0
         if shared > 0:
-            runs.append(_Run(torch.tensor(rows), 0, page_table[rows[0], :shared]))
+            yield _Run(rows, 0, table[rows[0]][:shared])
         for row in rows:
             if counts[row] > shared:
-                own = page_table[row, shared : counts[row]]
-                runs.append(_Run(slice(row, row + 1), shared, own))
-    return runs
+                yield _Run([row], shared, table[row][shared : counts[row]])
 
 
 def _common(table: list[list[int]], counts: list[int], rows: list[int]) -> int:
@@ -115,8 +120,8 @@ def _common(table: list[list[int]], counts: list[int], rows: list[int]) -> int:
     return shared
 
 
-def _blocks(runs: list[_Run]) -> list[list[_Run]]:
-    """Runs packed into blocks of about BLOCK_PAGES pages; a longer run is cut."""
+def _blocks(runs: Iterable[_Run]) -> list[list[_Run]]:
+    """Runs packed into blocks of at most BLOCK_PAGES pages; a longer run is cut."""
     blocks: list[list[_Run]] = []
     room = 0
     for run in runs:

@@ -3,6 +3,7 @@
 Rule: decoded rows hold what the pool's bytes say, NaN included; rows marked dead read as zeros.
 """
 
+import math
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -51,11 +52,14 @@ class Span:
 
 @dataclass(frozen=True)
 class Latents:
-    """Decoded rows: nope float32 [N, stop - first], rope float32 [N, 64]; `exact`: all finite."""
+    """Decoded rows: nope float32 [N, stop - first], rope float32 [N, 64]; `exact`: all finite;
+    `dead`: some rows are.
+    """
 
     nope: Tensor
     rope: Tensor
     exact: bool
+    dead: bool
 
     def values(self, span: Span) -> tuple[Tensor, Tensor]:
         """The value columns, no-position and rope."""
@@ -65,7 +69,7 @@ class Latents:
 def read_latents(view: LayerView, slots: Tensor, span: Span) -> Latents:
     """Decodes the rows of `slots` (int [N], -1 = dead)."""
     dead = slots < 0
-    any_dead = bool(slots.amin() < 0) if len(slots) else False
+    any_dead = len(slots) > 0 and int(slots.amin()) < 0
     slots = slots.clamp(min=0) if any_dead else slots
     value = view.gather("value", slots)
     scale = view.gather("scale", slots)
@@ -76,12 +80,12 @@ def read_latents(view: LayerView, slots: Tensor, span: Span) -> Latents:
     if any_dead:
         rope.masked_fill_(dead[:, None], 0.0)
     # a sum is finite only if its terms are; one that overflows just takes the careful path
-    return Latents(nope, rope, exact and bool(rope.sum().isfinite()))
+    return Latents(nope, rope, exact and math.isfinite(float(rope.sum())), any_dead)
 
 
 def _scaled(codes: Tensor, scales: Tensor, first: int, dead: Tensor | None) -> tuple[Tensor, bool]:
     """Codes [N, D] times the scales of their groups, `first` on; and whether all is finite."""
-    exact = codes.numel() == 0 or not (bool(scales.amax() > LAST_FACTOR) or has_nan_code(codes))
+    exact = codes.numel() == 0 or not (int(scales.amax()) > LAST_FACTOR or has_nan_code(codes))
     nope = decode_codes(codes)
     if exact:
         factor = code_factor(scales)[:, first:]
@@ -95,5 +99,6 @@ def _scaled(codes: Tensor, scales: Tensor, first: int, dead: Tensor | None) -> t
     whole = nope.shape[1] // GROUP
     full = nope[:, : whole * GROUP].view(len(nope), whole, GROUP)
     full.mul_(factor[:, :whole, None])
-    nope[:, whole * GROUP :].mul_(factor[:, whole : whole + 1])
+    if nope.shape[1] > whole * GROUP:
+        nope[:, whole * GROUP :].mul_(factor[:, whole : whole + 1])
     return nope, exact

@@ -7,6 +7,7 @@ shows.
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +19,7 @@ from kernels.latent import Span, read_latents
 from kernels.layout import LayerView
 from kernels.store_latent import LATENT, NOPE, ROPE, latent_planes
 
-CHUNK_ROWS = 2048  # latents decoded at a time: their float32 values stay near the cores
+CHUNK_ROWS = 4096  # latents decoded at a time: their float32 values stay near the cores
 
 
 @dataclass(frozen=True)
@@ -45,48 +46,68 @@ def sparse_attention_ref(
     `dims` (default all 512), and lse float32 [B, H]: log sum exp of the seen scores without the
     sink (as FlashMLA has it); a row that sees nothing gives 0 and -inf.
     """
-    span = Span.of(dims, rope_only)
-    heads = [_readers(column) for column in bias.unbind(1)]
+    span, readers = Span.of(dims, rope_only), bias.tolist()
     step = max(1, CHUNK_ROWS // sum(s.slots.shape[1] for s in segments))
-    outs, lses = [], []
+    out = q.new_empty(*q.shape[:2], span.width)
+    lse = q.new_empty(q.shape[:2])
     for i in range(0, len(q), step):
-        part = tuple(Segment(s.view, s.slots[i : i + step]) for s in segments)
-        out, lse = _attend(q[i : i + step], part, heads, bias, sink, span)
-        outs.append(out)
-        lses.append(lse)
-    return torch.cat(outs), torch.cat(lses)
+        part = slice(i, i + step)
+        reads = [
+            _Read.of(Segment(s.view, s.slots[part]), [row[n] for row in readers], span)
+            for n, s in enumerate(segments)
+        ]
+        lse[part] = _attend(q[part], reads, sink, out[part])
+    return out, lse
 
 
-def _readers(column: Tensor) -> Tensor | slice:
-    """The heads whose bias lets them read a segment."""
-    heads = (column > -torch.inf).nonzero().squeeze(1)
-    return slice(None) if len(heads) == len(column) else heads
+@dataclass(frozen=True)
+class _Read:
+    """One segment of a block of batch rows, decoded: rows [B, N, ...], and who reads them."""
+
+    nope: Tensor
+    rope: Tensor
+    values: tuple[Tensor, Tensor]
+    dead: Tensor | None  # bool [B, 1, N]
+    heads: list[int]
+    bias: list[float]  # of those heads
+    all_heads: bool
+
+    @classmethod
+    def of(cls, segment: Segment, bias: list[float], span: Span) -> "_Read":
+        """Decodes a segment for the heads whose `bias` is above -inf."""
+        slots, heads = segment.slots, [h for h, b in enumerate(bias) if b > -math.inf]
+        rows = read_latents(segment.view, slots.flatten(), span)
+        nope, rope = (x.view(*slots.shape, x.shape[1]) for x in (rows.nope, rows.rope))
+        values = nope[..., span.nope], rope[..., span.rope]
+        dead = (slots < 0)[:, None] if rows.dead else None
+        return cls(
+            nope, rope, values, dead, heads, [bias[h] for h in heads], heads == [*range(len(bias))]
+        )
+
+    def scores(self, q: Tensor) -> Tensor:
+        """[B, heads, N] of q [B, heads, ...] of the reading heads; -inf where a slot is dead."""
+        scores = score_rows(q, self.nope, self.rope)
+        if any(self.bias):
+            scores.add_(q.new_tensor(self.bias)[:, None])
+        return scores if self.dead is None else scores.masked_fill_(self.dead, -torch.inf)
 
 
-def _attend(
-    q: Tensor,
-    segments: tuple[Segment, ...],
-    heads: list[Tensor | slice],
-    bias: Tensor,
-    sink: Tensor,
-    span: Span,
-) -> tuple[Tensor, Tensor]:
-    """One block of batch rows: a segment is decoded once, and only its readers touch it."""
-    rows = [read_latents(s.view, s.slots.flatten(), span) for s in segments]
-    scores = q.new_full((*q.shape[:2], sum(s.slots.shape[1] for s in segments)), -torch.inf)
-    columns, at = [], 0
-    for i, s in enumerate(segments):
-        columns.append(slice(at, at := at + s.slots.shape[1]))
-        nope, rope = (v.view(*s.slots.shape, -1) for v in (rows[i].nope, rows[i].rope))
-        score = score_rows(q[:, heads[i]], nope, rope)
-        score.add_(bias[heads[i], i, None]).masked_fill_((s.slots < 0)[:, None], -torch.inf)
-        scores[:, heads[i], columns[i]] = score
+def _attend(q: Tensor, reads: list[_Read], sink: Tensor, out: Tensor) -> Tensor:
+    """Attention of one block of batch rows into `out`; the lse. Only readers touch a segment."""
+    if len(reads) == 1 and reads[0].all_heads:
+        weight, share, lse = softmax_parts(reads[0].scores(q), sink)
+        torch.mul(mix_values(weight, *reads[0].values), share, out=out)
+        return lse
+    widths = [r.rope.shape[1] for r in reads]
+    scores = q.new_full((*q.shape[:2], sum(widths)), -torch.inf)
+    for read, part in zip(reads, scores.split(widths, 2), strict=True):
+        part[:, read.heads] = read.scores(q[:, read.heads])
     weight, share, lse = softmax_parts(scores, sink)
-    out = q.new_zeros(*q.shape[:2], span.width)
-    for i, s in enumerate(segments):
-        nope, rope = (v.view(*s.slots.shape, v.shape[1]) for v in rows[i].values(span))
-        out[:, heads[i]] += mix_values(weight[:, heads[i], columns[i]], nope, rope)
-    return out.mul_(share), lse
+    out.zero_()
+    for read, part in zip(reads, weight.split(widths, 2), strict=True):
+        out[:, read.heads] += mix_values(part[:, read.heads], *read.values)
+    out.mul_(share)
+    return lse
 
 
 def score_rows(q: Tensor, nope: Tensor, rope: Tensor) -> Tensor:
@@ -105,8 +126,8 @@ def softmax_parts(scores: Tensor, sink: Tensor) -> tuple[Tensor, Tensor, Tensor]
     top = scores.amax(-1, keepdim=True).clamp_(min=-1e30)
     weight = scores.sub_(top).exp_()
     total = weight.sum(-1, keepdim=True)
-    share = (total + (sink[:, None] - top).exp_()).clamp_(min=1e-38).reciprocal_()
-    return weight, share, (total.log() + top).squeeze(-1)
+    lse = (total.log() + top).squeeze(-1)
+    return weight, total.add_((sink[:, None] - top).exp_()).clamp_(min=1e-38).reciprocal_(), lse
 
 
 def mix_values(weight: Tensor, nope: Tensor, rope: Tensor) -> Tensor:

@@ -19,7 +19,9 @@ MIN_ABSMAX = 1e-4  # SGLang's fused store: scale = max(1e-4, absmax) / 448
 
 def index_scale(key: Tensor) -> Tensor:
     """The float32 scale [N] of each row of `key` [N, 128] under fp8; NaN elements do not count."""
-    absmax = torch.where(key.isnan(), 0.0, key.abs()).amax(1)
+    absmax = key.abs().amax(1)
+    if bool(absmax.isnan().any()):
+        absmax = key.abs().nan_to_num(0.0, torch.inf).amax(1)
     return absmax.clamp(min=MIN_ABSMAX) / E4M3_MAX
 
 
@@ -30,14 +32,17 @@ def store_index_k_ref(dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) 
     of sgl-project/sglang#32477.
     """
     guard = live & (slots > 0)
-    keep = guard.nonzero().squeeze(1)
-    if keep.numel() > 0:
-        write_index_rows(dst, key[keep].float(), slots[keep])
+    if bool(guard.all()):
+        write_index_rows(dst, key, slots)
+    elif bool(guard.any()):
+        write_index_rows(dst, key[guard], slots[guard])
     return torch.where(guard, slots, -1)
 
 
 def write_index_rows(dst: LayerView, key: Tensor, slots: Tensor) -> None:
     """Writes every row of float32 `key` [N, 128] in the pool's format; all slots must be >= 0."""
+    if len(slots) == 0:
+        return
     if len(dst.layout.planes) == 1:
         dst.scatter("value", slots, key.to(torch.bfloat16).view(torch.uint8))
         return

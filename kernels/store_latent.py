@@ -22,19 +22,20 @@ def store_latent_ref(dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor
     """Quantises float32 `latent` [N, 512] and writes it to `slots` (int64 [N]) where `live` (bool
     [N]) and slot > 0. NaN elements stay NaN and do not count for the scale.
     """
-    keep = (live & (slots > 0)).nonzero().squeeze(1)
-    if keep.numel() == 0:
+    keep = live & (slots > 0)
+    rows, to = (latent, slots) if bool(keep.all()) else (latent[keep], slots[keep])
+    if len(to) == 0:
         return
-    rows, to = latent[keep].float(), slots[keep]
     groups = rows[:, :NOPE].view(-1, GROUPS, GROUP)
-    absmax = torch.where(groups.isnan(), 0.0, groups.abs()).amax(2).clamp(min=MIN_ABSMAX)
-    scale = ue8m0_of(absmax)
+    absmax = groups.abs().amax(2)
+    if bool(absmax.isnan().any()):
+        absmax = groups.abs().nan_to_num(0.0, torch.inf).amax(2)
+    scale = ue8m0_of(absmax.clamp_(min=MIN_ABSMAX))
     inverse = ((254 - scale) << 23).view(torch.float32)
-    codes = encode_e4m3(groups * inverse[:, :, None]).flatten(1)
+    codes = encode_e4m3(groups * inverse[:, :, None]).view(-1, NOPE)
     rope = rows[:, NOPE:].to(torch.bfloat16).view(torch.uint8)
     dst.scatter("value", to, torch.cat([codes, rope], 1))
-    pad = torch.zeros_like(scale[:, :1])
-    dst.scatter("scale", to, torch.cat([scale, pad], 1).to(torch.uint8))
+    dst.scatter("scale", to, torch.nn.functional.pad(scale.to(torch.uint8), (0, 1)))
 
 
 def latent_planes(view: LayerView) -> tuple[Tensor, Tensor, Tensor]:
