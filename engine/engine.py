@@ -22,6 +22,7 @@ from engine.runner.runner import Runner
 from engine.sched.batch import PrefillBatch
 from engine.sched.limits import Limits
 from engine.sched.overlap import Loop, NormalLoop, OverlapLoop
+from engine.sched.questions import Questions
 from engine.sched.scheduler import Scheduler
 from engine.scribe.forward import Scribe
 from engine.shadow.ledger import Ledger
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from engine.config import EngineConfig
     from engine.sched.batch import Batch
+    from engine.seams import Seams
 
 
 class Engine:
@@ -42,8 +44,9 @@ class Engine:
         self.config = config
         self.events = EventLog(clock.now_ns)
         ops = ops or (Ops.reference() if config.device == "cpu" else Ops.triton())
-        self.scheduler = _scheduler(config, self.events)
-        self.runner = _runner(config, ops, self.events, self.scheduler)
+        seams = defects.seams(config.build)
+        self.scheduler = _scheduler(config, seams, self.events)
+        self.runner = _runner(config, seams, ops, self.events, self.scheduler)
         order: type[OverlapLoop] | type[NormalLoop] = OverlapLoop if config.overlap else NormalLoop
         self.loop: Loop = order(self.scheduler, self._run, self._deliver)
         self._handles: dict[int, Handle] = {}
@@ -93,12 +96,18 @@ class Engine:
         try:
             while True:
                 if not await self.loop.step():
+                    self._audit()
                     self._work.clear()
                     await self._work.wait()
         except Exception as error:  # whatever it is, the readers hear of it
             self.died = error
             for handle in self._handles.values():
                 handle.fail(error)
+
+    def _audit(self) -> None:
+        """With nothing to do, the books must balance: free + cached + owned = total."""
+        for problem in self.scheduler.check():
+            self.events.violation("page_books_broken", problem=problem)
 
     async def _run(self, batch: Batch) -> Sequence[int]:
         """Do a batch's tensor work at once, then let its time pass."""
@@ -129,15 +138,17 @@ class Engine:
             del self._handles[req.id]
 
 
-def _scheduler(config: EngineConfig, events: EventLog) -> Scheduler:
+def _scheduler(config: EngineConfig, seams: Seams, events: EventLog) -> Scheduler:
     rng = random.Random(f"{config.seed}:allocator")
     pages = PageAllocator(config.pool_pages, config.allocator, rng)
     radix = RadixCache(PAGE_TOKENS, pages) if config.radix else None
-    return Scheduler(Limits.of(config), pages, radix, events, should_stop=_said_a_stop_text)
+    ask = Questions(seams.prefix_publication(), seams.page_reuse(), seams.row_owner())
+    return Scheduler(Limits.of(config), pages, radix, events, ask, _said_a_stop_text)
 
 
-def _runner(config: EngineConfig, ops: Ops, events: EventLog, scheduler: Scheduler) -> Runner:
-    seams = defects.seams(config.build)
+def _runner(
+    config: EngineConfig, seams: Seams, ops: Ops, events: EventLog, scheduler: Scheduler
+) -> Runner:
     pools = allocate(config, seams.index_k_buffer())
     store = ObservedStore(seams.index_k_store(ops))
     model = Scribe(config.model, ops, store, config.topk, config.device)

@@ -5,6 +5,8 @@
     ├── RequestRefused       a request that no schedule could serve: larger than the pool
     ├── PoolError            a page freed twice, or freed by someone who does not hold it
     ├── IllegalMove          a state machine asked to take a step that its table forbids
+    ├── DsmlError            markup that is not a valid block of calls (engine.text.dsml)
+    ├── ApiError             an HTTP answer in OpenAI's error shape (engine.api.errors)
     └── Stalled              work waits and nothing can ever wake it (raised by the clock)
 
 Broken invariants *under test* (a row overwritten by a stranger) are events, never exceptions:

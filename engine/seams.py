@@ -12,6 +12,14 @@ from dataclasses import dataclass, fields
 from engine.pools.device import PoolBuffer, SizedByLayout
 from engine.runner.dead_rows import DeadRows, ToReservedSlot
 from engine.runner.index_store import GuardedStore, IndexKStore
+from engine.sched.questions import (
+    AfterLastStep,
+    AsScheduled,
+    OnceWritten,
+    PageReuse,
+    PrefixPublication,
+    RowOwner,
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,9 @@ class Seams:
     index_k_buffer: type[PoolBuffer] = SizedByLayout
     index_k_store: type[IndexKStore] = GuardedStore
     dead_rows: type[DeadRows] = ToReservedSlot
+    prefix_publication: type[PrefixPublication] = OnceWritten
+    page_reuse: type[PageReuse] = AfterLastStep
+    row_owner: type[RowOwner] = AsScheduled
 
 
 SEAMS = tuple(field.name for field in fields(Seams))
