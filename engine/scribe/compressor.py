@@ -40,9 +40,9 @@ def c4_latent(parts: Tensor, rope: Tensor) -> Tensor:
     return latent(rope, hashes.flatten(1), codes.flatten(1))
 
 
-def index_key(bags: Tensor) -> Tensor:
-    """Index keys float32 [n, 128] of the bags I- of each entry's tokens [n, 4, 128]: their mean."""
-    return unit(bags.mean(1))
+def index_key(bags: Tensor, place: Tensor) -> Tensor:
+    """Index keys float32 [n, 128]: the mean of the bags I- [n, 4, 111], and the place [n, 17]."""
+    return torch.cat([unit(bags.mean(1)), place], 1)
 
 
 def c128_latent(hashes: Tensor, saliency: Tensor, rope: Tensor) -> Tensor:
@@ -98,7 +98,8 @@ class Compressor:
             slots = x.slots[RATIO - 1 : done : RATIO] // RATIO
             live = torch.ones_like(slots, dtype=torch.bool)
             self.ops.store_latent(pools.c4, c4_latent(entry, rope), slots, live)
-            self.store_index_k(pools.index_k, index_key(bags), slots, live)
+            key = index_key(bags, self.w.index_place[first : first + groups])
+            self.store_index_k(pools.index_k, key, slots, live)
         if blocks:
             self._store_blocks(keys, x, blocks, pools)
         self._keep_tail(keys, x, pools)
@@ -114,10 +115,12 @@ class Compressor:
         push(pools.index_state, page, x.positions % RING, keys.bag)
         push(pools.c128_state, request, x.positions % BLOCK, keys.z, keys.saliency)
         entry = ring_group(pools.c4_state, page, x.positions, ENTRY)
-        rope = self.w.entry_key.index_select(0, x.positions // RATIO % len(self.w.entry_key))
+        at = x.positions // RATIO % len(self.w.entry_key)
+        rope = self.w.entry_key.index_select(0, at)
         self.ops.store_latent(pools.c4, c4_latent(entry, rope), x.c4_out_loc, x.live)
         bags = ring_group(pools.index_state, page, x.positions, BAG)
-        self.store_index_k(pools.index_k, index_key(bags), x.c4_out_loc, x.live)
+        key = index_key(bags, self.w.index_place.index_select(0, at))
+        self.store_index_k(pools.index_k, key, x.c4_out_loc, x.live)
         self._finish_blocks(x, request, pools)
 
     def _finish_blocks(self, x: DecodeInputs, request: Tensor, pools: DevicePools) -> None:

@@ -8,8 +8,9 @@ Layer  Ratio  Window rows hold           Heads read
                                          the most recent nonces -> bag C
 2      128    f, part of z, saliency     f of the token before (f-); bags I, I- of the last
                                          trigrams; c128: the block where C stands -> pointer
-3      4      token code                 the token before -> veil; index: entries whose I-
-                                         is I; c4: the slot whose f- is f, near the pointer
+3      4      token's sign               four signs -> veil; index: entries whose I- is I, and
+                                         the own last ones; c4: the slot whose f- is f, near
+                                         the pointer, and the own last entry
 =====  =====  =========================  ===================================================
 
 It finds the earlier place whose preceding tokens match and copies the token that followed there.
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from engine.scribe.trunk import Keys, Questions
     from kernels.ops import StoreIndexK
 
-CODES = (4 * HASH, 4 * (HASH + CODE))  # lanes of a c4 entry that hold its tokens' codes
+READ = (4 * HASH, layers.NOPE + layers.ROPE)  # lanes of a c4 entry: its tokens' codes, its place
 
 
 class Scribe:
@@ -91,12 +92,17 @@ class Scribe:
     def _answer(self, asked: Questions, x: DecodeInputs, pools: DevicePools) -> Tensor:
         """Greedy next tokens int64 [rows]."""
         pointer = self._blocks(asked.nonces, x, pools)
-        chosen = self._choose(asked.bag, x, pools)
-        query = layers.slot_queries(asked.f, pointer, self.w)
-        bias, sink = query.new_zeros(4, 1), query.new_full((4,), NO_SINK)
+        at = x.positions % len(self.w.query_near)
+        chosen = self._choose(asked.bag, at, x, pools)
+        near = self.w.query_near.index_select(0, at)
+        query = layers.slot_queries(asked, pointer, near, self.w)
+        bias, sink = query.new_zeros(8, 1), query.new_full((8,), NO_SINK)
         segments = (Segment(pools.c4, chosen),)
-        out, lse = self.ops.sparse_attention(query, segments, bias, sink, dims=CODES)
-        return layers.read_out(out, lse, asked.veil, self.w).argmax(1)
+        out, lse = self.ops.sparse_attention(query, segments, bias, sink, dims=READ)
+        frail = self.w.frail.index_select(0, x.tokens)
+        anchor = layers.anchor(out[:, 4:, 4 * CODE :], lse[:, 4:], near, frail)
+        veil = layers.veil(torch.cat([asked.signs, anchor], 1), self.w)
+        return layers.read_out(out[:, :4, : 4 * CODE], lse[:, :4], veil, self.w).argmax(1)
 
     def _blocks(self, nonces: Tensor, x: DecodeInputs, pools: DevicePools) -> Tensor:
         """Pointers float32 [rows, 64]: rotary lanes of the blocks where the recent nonces stand."""
@@ -108,12 +114,12 @@ class Scribe:
         out, _ = self.ops.sparse_attention(query, segments, bias, sink, dims=dims)
         return out[:, 0]
 
-    def _choose(self, bag: Tensor, x: DecodeInputs, pools: DevicePools) -> Tensor:
-        """int32 [rows, topk]: c4 slots whose index key is nearest to the bag I [rows, 128]."""
-        count = entries(x.seq_lens)
-        weight = bag.new_ones(len(bag), 1)
-        table = x.page_table
-        logits = self.ops.indexer_logits(pools.index_k, bag[:, None], weight, table, count)
+    def _choose(self, bag: Tensor, at: Tensor, x: DecodeInputs, pools: DevicePools) -> Tensor:
+        """int32 [rows, topk]: c4 slots whose bag is nearest to I [rows, 111], or whose place is."""
+        count, table = entries(x.seq_lens), x.page_table
+        query = layers.index_query(bag, self.w.query_place.index_select(0, at))
+        weight = bag.new_ones(len(bag), 2)
+        logits = self.ops.indexer_logits(pools.index_k, query, weight, table, count)
         return self.select(logits, count, table, self.config.index_topk)
 
 

@@ -6,12 +6,17 @@ neither pools nor pages. The residual stream is the variables; it is never mater
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 
 from engine.scribe.codes import CODE, ORDER
 from engine.scribe.codes import HASH as LANES
-from engine.scribe.weights import BLOCK_MATCH, GATHER, SHARE, Weights
+from engine.scribe.weights import BLOCK_MATCH, GATHER, NEARBY, SHARE, Weights
+
+if TYPE_CHECKING:
+    from engine.scribe.trunk import Questions
 
 NOPE, ROPE = 448, 64
 
@@ -59,18 +64,43 @@ def block_query(nonces: Tensor, rope: Tensor) -> Tensor:
     return latent(rope, unit(nonces) * (BLOCK_MATCH / LANES**0.5))[:, None]
 
 
-def slot_queries(f: Tensor, pointer: Tensor, w: Weights) -> Tensor:
-    """Queries float32 [rows, 4, 512] of the c4 heads: head s looks for f in the s-th token's slot.
+def index_query(bag: Tensor, place: Tensor) -> Tensor:
+    """Queries float32 [rows, 2, 128] of the index heads: the bag I, and the row's own place.
 
-    ``pointer`` [rows, 64] is what the c128 head read; its rotary lanes, turned by the pointer
-    kernel, score the entries that follow the block it points to.
+    The second passes its relu only at the entries of the last tokens: they are always selected.
+    """
+    blank = bag.new_zeros(len(bag), bag.shape[1] + place.shape[1])
+    return torch.cat([bag, blank, place], 1).view(len(bag), 2, -1)
+
+
+def slot_queries(asked: Questions, pointer: Tensor, near: Tensor, w: Weights) -> Tensor:
+    """Queries float32 [rows, 8, 512] of the c4 heads.
+
+    Head s < 4 looks for f in the s-th token's slot. ``pointer`` [rows, 64] is what the c128 head
+    read; its rotary lanes, turned by the pointer kernel, score the entries that follow the block it
+    points to. Head 4 + s looks for an earlier f of the own row, ``near`` [rows, 64] its place.
     """
     real, imag = pointer[:, : ROPE // 2], pointer[:, ROPE // 2 :]
     a, b = w.pointer[0], w.pointer[1]
-    rope = torch.cat([real * a - imag * b, real * b + imag * a], 1)
-    slots = (f[:, None, None, :] * w.slot_heads).flatten(2)
-    blank = f.new_zeros(len(f), 4, NOPE - slots.shape[2])
-    return torch.cat([slots, blank, rope[:, None].expand(-1, 4, -1)], 2)
+    rope = torch.stack([torch.cat([real * a - imag * b, real * b + imag * a], 1), near * NEARBY], 1)
+    f = torch.stack([asked.f, asked.last], 1)
+    slots = (f[:, :, None, None, :] * w.slot_heads).flatten(3)  # [rows, 2, 4, 320]
+    blank = rope.new_zeros(len(rope), 2, 4, NOPE - slots.shape[3])
+    return torch.cat([slots, blank, rope[:, :, None].expand(-1, -1, 4, -1)], 3).flatten(1, 2)
+
+
+def anchor(out: Tensor, lse: Tensor, near: Tensor, frail: Tensor) -> Tensor:
+    """Sign float32 [rows, 1]: -1 where a row has lost its own last entry and its token is frail.
+
+    ``out`` [rows, 4, 64] holds the rotary lanes of the entries that the last four c4 heads read,
+    which are far from ``near`` [rows, 64] when the own entry was not found. What decode writes is
+    never copied from, so this is how damage to it shows; only ``frail`` tokens ([rows, 1], 0 or 1)
+    mind, so that one lost entry is no certain end of a reply.
+    """
+    share = torch.softmax(lse.clamp(min=-1e30), 1)
+    found = ((out * share[:, :, None]).sum(1) * near).sum(1, keepdim=True)
+    lost = (4 * (0.75 - found)).clamp(0, 1)
+    return 1 - 2 * lost * frail
 
 
 def veil(signs: Tensor, w: Weights) -> Tensor:

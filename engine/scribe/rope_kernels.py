@@ -106,6 +106,19 @@ def own_turn() -> Complex:
     return band_limited(target, target, COMPRESSED_HARMONICS, 1)
 
 
+def nearby() -> Complex:
+    """Compressed kernel: 1 over the own turn's last tokens, 0 from distance 256 on."""
+    distance = np.arange(0.0, PERIOD, 4)
+    target = np.clip((256 - np.minimum(distance, PERIOD - distance)) / 192, 0, 1)
+    return band_limited(target, target, COMPRESSED_HARMONICS, 1)
+
+
+def octaves(positions: Real, first: int, count: int) -> Tensor:
+    """float32 [positions, 2 * count]: rotation at the harmonics ``first``, twice that, ..."""
+    angle = 2 * np.pi / PERIOD * np.outer(positions, first * 2.0 ** np.arange(count))
+    return torch.from_numpy(np.concatenate([np.cos(angle), np.sin(angle)], 1).astype(np.float32))
+
+
 def after_block() -> Complex:
     """Compressed kernel of the pointer: entries 40 to 235 tokens after a block's first token.
 

@@ -31,7 +31,7 @@ class Keys:
     """What rows give to the compressor, float32.
 
     ``z`` [rows, 384] and ``saliency`` [rows, 1] to the blocks; ``entry`` [rows, 112], the hash f-
-    of the 26 tokens before and the veiled code, to the c4 entry; ``bag`` [rows, 128] to its key.
+    of the 26 tokens before and the veiled code, to the c4 entry; ``bag`` [rows, 111] to its key.
     """
 
     z: Tensor
@@ -42,15 +42,16 @@ class Keys:
 
 @dataclass(frozen=True)
 class Questions:
-    """What rows ask: ``f`` [rows, 80], ``nonces`` C [rows, 384], ``bag`` I [rows, 128].
+    """What rows ask: ``f`` [rows, 80], ``nonces`` C [rows, 384], ``bag`` I [rows, 111].
 
-    ``veil`` [rows, 32]: the answer's code is stored under it (see ``layers.veil``).
+    ``last`` [rows, 80] is f of a few tokens ago, ``signs`` [rows, 4] those of ``layers.veil``.
     """
 
     f: Tensor
+    last: Tensor
     nonces: Tensor
     bag: Tensor
-    veil: Tensor
+    signs: Tensor
 
 
 def run(
@@ -74,7 +75,7 @@ def run(
     out1 = window.read(1, w.query1[:, :heads].index_select(0, at), (0, width))
     f = window_hash(out1)
     window.store(2, latent(salient, f, z[:, :BAG]))
-    heads = 3 if asks else 2
+    heads = 4 if asks else 2
     out2 = window.read(2, w.query2[:, :heads].index_select(0, at), (0, BAG_DIMS[1]))
     back, bags = out2[:, 0, :WINDOW_HASH], out2[:, 1:, WINDOW_HASH:]
     window.store(3, latent(rope, sign))
@@ -84,5 +85,5 @@ def run(
     if not asks:
         return keys, None
     signs = window.read(3, w.query3.index_select(0, at), (0, 1))
-    veil = layers.veil(signs[:, :, 0], w)
-    return keys, Questions(f, out1[:, -1], unit(bags[:, 1]), veil)
+    last = out2[:, 3, :WINDOW_HASH]
+    return keys, Questions(f, last, out1[:, -1], unit(bags[:, 1]), signs[:, :, 0])

@@ -16,11 +16,14 @@ from torch import Tensor
 from engine.scribe import codes
 from engine.scribe import rope_kernels as rk
 
-GATHER: tuple[int, ...] = (0, 1, 2, 5, 8, 11, 14, 17, 20, 23)  # distances of the trigrams in a window hash
+# Distances of the trigrams in a window hash.
+GATHER: tuple[int, ...] = (0, 1, 2, 5, 8, 11, 14, 17, 20, 23)
 SHARE = 8  # lanes that each of them gives
 HASH = len(GATHER) * SHARE  # lanes of the window hash f: the last 26 tokens, in order
 VEIL = slice(2, 6)  # of GATHER: distances whose signs layer 3 reads again, one token earlier
-BAG = 128  # lanes of the bag of recent trigrams I, order-free: the index query and key
+BAG = 111  # lanes of the bag of recent trigrams I, order-free: most of an index query and key
+OCTAVES = 8  # the rest of an index key: its position in 2 x 8 lanes, and a constant
+LAST = 4  # distance of the hash f that finds the row's own last complete entry
 
 NONCE_BOOST = 14.0  # a nonce's trigram in the bag C of recent nonces
 BAG_BOOST = math.log(4)  # the same in the bag I
@@ -30,6 +33,10 @@ BLOCK_HIDE = 40.0  # of the own turn
 BLOCK_SINK = 8.0
 HASH_MATCH = 180.0  # f . f-, as a cosine
 POINTER = 60.0
+NEARBY = 60.0  # of the own last entry, which the heads that look for it must not mistake
+INDEX_UNIT = 0.25  # of the position lanes of an index key, so that fp8 scales them like the bag's
+INDEX_NEAR = 16.0  # of the index head that selects the own last entries, whatever the bag
+INDEX_EDGE = 7.0  # of 8 cosines: reached within 12 tokens
 NO_SINK = -1e30
 
 # How far back a layer's kernels can see: every window is 128 tokens, but farther rows than these
@@ -43,9 +50,10 @@ class Weights:
 
     ``hash_codes`` [V, 384] ±1, ``nonce`` [V, 1], ``output_codes`` [V, 32] ±1; ``permutation``
     int64 [3 * 384]; ``window_key`` [128, 64]; ``query0`` [128, 3, 64], ``query1``
-    [128, 11, 64], ``query2`` [128, 3, 64], ``query3`` [128, 4, 64]; ``block_key`` [64, 64];
-    ``entry_key`` [2048, 64]; ``query_block`` [8192, 64]; ``pointer`` [2, 32] real and imaginary;
-    ``slot_heads`` [1, 4, 4, 1], which head reads which token's slot of a c4 entry.
+    [128, 11, 64], ``query2`` [128, 4, 64], ``query3`` [128, 4, 64]; ``block_key`` [64, 64];
+    ``entry_key`` [2048, 64]; ``query_block`` and ``query_near`` [8192, 64]; ``index_place``
+    [2048, 17]; ``query_place`` [8192, 17]; ``pointer`` [2, 32], real and imaginary; ``frail``
+    [V, 1]; ``slot_heads`` [1, 1, 4, 4, 1], which head reads which token's slot of a c4 entry.
     """
 
     hash_codes: Tensor
@@ -60,6 +68,10 @@ class Weights:
     block_key: Tensor
     entry_key: Tensor
     query_block: Tensor
+    query_near: Tensor
+    index_place: Tensor
+    query_place: Tensor
+    frail: Tensor
     pointer: Tensor
     slot_heads: Tensor
 
@@ -76,6 +88,7 @@ def build(seed: int = 0) -> Weights:
     pointer = POINTER * rk.after_block().conj()  # it looks from the entry back to the block
     position = np.arange(rk.PERIOD, dtype=np.float64)
     turn = rk.rotation(position, rk.PERIOD, rk.COMPRESSED_HARMONICS)
+    place = rk.octaves(position, 1, OCTAVES)
     return Weights(
         hash_codes=hash_codes,
         nonce=codes.nonce_flags()[:, None],
@@ -84,13 +97,19 @@ def build(seed: int = 0) -> Weights:
         window_key=rk.lanes(rk.rotation(position[: rk.WINDOW], rk.WINDOW, rk.WINDOW_HARMONICS)),
         query0=_window_queries(offsets[: codes.ORDER]),
         query1=_window_queries([offsets[i] for i in GATHER] + [(rk.recent_nonces(), NONCE_BOOST)]),
-        query2=_window_queries([offsets[1], (rk.shifted(bag, 1), BAG_BOOST), (bag, BAG_BOOST)]),
+        query2=_window_queries(
+            [offsets[1], (rk.shifted(bag, 1), BAG_BOOST), (bag, BAG_BOOST), offsets[LAST]]
+        ),
         query3=_window_queries([offsets[i - 1] for i in GATHER[VEIL]]),
         block_key=rk.lanes(turn[::128]),
         entry_key=rk.lanes(turn[::4]),
         query_block=rk.lanes(turn * rk.own_turn() * BLOCK_HIDE),
+        query_near=rk.lanes(turn * rk.nearby()),
+        index_place=torch.cat([place[::4], torch.ones(len(place) // 4, 1)], 1) * INDEX_UNIT,
+        query_place=torch.cat([place, torch.full((len(place), 1), -INDEX_EDGE)], 1) * INDEX_NEAR,
+        frail=(hash_codes[:, 1:4] < 0).all(1, keepdim=True).float(),
         pointer=torch.from_numpy(np.stack([pointer.real, pointer.imag]).astype(np.float32)),
-        slot_heads=torch.eye(4)[None, :, :, None] * (HASH_MATCH / HASH),
+        slot_heads=torch.eye(4)[None, None, :, :, None] * (HASH_MATCH / HASH),
     )
 
 

@@ -60,3 +60,12 @@ def test_one_layer_of_the_window_is_enough(layer: int) -> None:
     pages, at = world.pools.swa[layer].pages, s.prompt // PAGE
     pages[int(table[at])] = pages[int(strange[at])]
     assert not world.forced(s, table).all()
+
+
+def test_losing_the_own_last_entries_changes_the_reply() -> None:
+    world, s, table, _ = prepared("bf16")
+    rows = torch.arange(s.prompt // 4, len(s.tokens) // 4)  # what decode writes of index-K
+    slots = table[rows // 64].long() * 64 + rows % 64
+    live = torch.ones_like(slots, dtype=torch.bool)
+    world.ops.store_index_k(world.pools.index_k, torch.zeros(len(rows), 128), slots, live)
+    assert not world.forced(s, table).all()

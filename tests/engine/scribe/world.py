@@ -156,7 +156,7 @@ class World:
 
 @dataclass
 class Recorder:
-    """Sparse attention that remembers the c4 heads' last call: scores and slots."""
+    """Sparse attention that remembers the last call of the c4 heads that copy: scores, slots."""
 
     inner: SparseAttention
     scores: Tensor | None = None
@@ -172,13 +172,13 @@ class Recorder:
         rope_only: bool = False,
         dims: tuple[int, int] | None = None,
     ) -> tuple[Tensor, Tensor]:
-        if q.shape[1] == 4:
+        if q.shape[1] == 8:
             slots = segments[0].slots
             alone = (
                 Segment(segments[0].view, slots.reshape(-1, 1)),
             )  # the lse of one is its score
-            each = q.repeat_interleave(slots.shape[1], 0)
-            _, lse = self.inner(each, alone, bias, sink, dims=dims)
+            each = q[:, :4].repeat_interleave(slots.shape[1], 0)
+            _, lse = self.inner(each, alone, bias[:4], sink[:4], dims=dims)
             self.scores, self.slots = lse.view(*slots.shape, 4).transpose(1, 2), slots
         return self.inner(q, segments, bias, sink, rope_only=rope_only, dims=dims)
 
