@@ -95,18 +95,19 @@ class _Read:
 def _attend(q: Tensor, reads: list[_Read], sink: Tensor, out: Tensor) -> Tensor:
     """Attention of one block of batch rows into `out`; the lse. Only readers touch a segment."""
     if len(reads) == 1 and reads[0].all_heads:
-        weight, share, lse = softmax_parts(reads[0].scores(q), sink)
-        torch.mul(mix_values(weight, *reads[0].values), share, out=out)
+        weight, lse = softmax_weights(reads[0].scores(q), sink)
+        mix_values(weight, *reads[0].values, out)
         return lse
     widths = [r.rope.shape[1] for r in reads]
     scores = q.new_full((*q.shape[:2], sum(widths)), -torch.inf)
     for read, part in zip(reads, scores.split(widths, 2), strict=True):
         part[:, read.heads] = read.scores(q[:, read.heads])
-    weight, share, lse = softmax_parts(scores, sink)
+    weight, lse = softmax_weights(scores, sink)
     out.zero_()
     for read, part in zip(reads, weight.split(widths, 2), strict=True):
-        out[:, read.heads] += mix_values(part[:, read.heads], *read.values)
-    out.mul_(share)
+        mix = out.new_empty(len(q), len(read.heads), out.shape[2])
+        mix_values(part[:, read.heads], *read.values, mix)
+        out[:, read.heads] += mix
     return lse
 
 
@@ -119,22 +120,24 @@ def score_rows(q: Tensor, nope: Tensor, rope: Tensor) -> Tensor:
     return scores.baddbmm_(q[..., NOPE:], keys)
 
 
-def softmax_parts(scores: Tensor, sink: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """exp(scores - max) [..., H, N], in place; the share [..., H, 1] that results are multiplied by
-    after their product, so that a sink far above every score costs no precision; the lse [..., H].
-    """
+def softmax_weights(scores: Tensor, sink: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights [..., H, N], in place of the scores, and the lse [..., H] without the sink."""
     top = scores.amax(-1, keepdim=True).clamp_(min=-1e30)
     weight = scores.sub_(top).exp_()
     total = weight.sum(-1, keepdim=True)
     lse = (total.log() + top).squeeze(-1)
-    return weight, total.add_((sink[:, None] - top).exp_()).clamp_(min=1e-38).reciprocal_(), lse
+    total.add_((sink[:, None] - top).exp_()).clamp_(min=1e-38)
+    return weight.mul_(total.reciprocal_()), lse
 
 
-def mix_values(weight: Tensor, nope: Tensor, rope: Tensor) -> Tensor:
-    """weight [B, M, N] times values [B, N, D] and [B, N, R]: [B, M, D + R]."""
+def mix_values(weight: Tensor, nope: Tensor, rope: Tensor, out: Tensor) -> None:
+    """weight [B, M, N] times values [B, N, D] and [B, N, R] into `out` [B, M, D + R]."""
     if rope.shape[2] == 0:
-        return torch.bmm(weight, nope)
-    return torch.cat([torch.bmm(weight, nope), torch.bmm(weight, rope)], 2)
+        torch.bmm(weight, nope, out=out)
+    elif nope.shape[2] == 0:
+        torch.bmm(weight, rope, out=out)
+    else:
+        torch.cat([torch.bmm(weight, nope), torch.bmm(weight, rope)], 2, out=out)
 
 
 @jit

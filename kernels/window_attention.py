@@ -16,12 +16,12 @@ from kernels.sparse_attention import (
     Segment,
     mix_values,
     score_rows,
-    softmax_parts,
+    softmax_weights,
     sparse_attention_triton,
 )
 
-QUERIES = 32  # queries of a block: it scores 32 + window - 1 keys, so little of a band is wasted
-BLOCK_SCORES = 1 << 19  # scores worked on at a time, so that they stay near the cores
+QUERIES = 16  # queries of a block: it scores 16 + window - 1 keys, so little of a band is wasted
+BLOCK_SCORES = 1 << 20  # scores worked on at a time, so that they stay near the cores
 
 
 def window_attention_ref(
@@ -54,7 +54,9 @@ def window_attention_ref(
     step = max(1, BLOCK_SCORES // (QUERIES * heads * keys))
     for i in range(0, blocks, step):
         part = slice(i, min(i + step, blocks))
-        out[part], lse[part] = band.attend(q[part], part, sink)
+        lse[part] = band.attend(
+            q[part], part, sink, out[part].view(-1, QUERIES * heads, span.width)
+        )
     return out.view(-1, heads, span.width)[:tokens], lse.view(-1, heads)[:tokens]
 
 
@@ -89,8 +91,8 @@ class _Band:
             rows.exact,
         )
 
-    def attend(self, q: Tensor, part: slice, sink: Tensor) -> tuple[Tensor, Tensor]:
-        """q [blocks, QUERIES * heads, ...] of some blocks: out [blocks, QUERIES, heads, D], lse."""
+    def attend(self, q: Tensor, part: slice, sink: Tensor, out: Tensor) -> Tensor:
+        """Attention of q [blocks, QUERIES * heads, ...] of some blocks, into `out`; the lse."""
         heads = q.shape[1] // QUERIES
         seen = self.near & ~self.dead[part, None]
         scores = score_rows(q, self.nope[part], self.rope[part])
@@ -99,19 +101,17 @@ class _Band:
             scores.add_(torch.where(seen, 0.0, -torch.inf)[:, :, None])
         else:
             scores.masked_fill_(~seen[:, :, None], -torch.inf)
-        weight, share, lse = softmax_parts(scores, sink)
+        weight, lse = softmax_weights(scores, sink)
         weight = weight.view(len(q), QUERIES * heads, -1)
         nope, rope = (v[part] for v in self.values)
         if self.exact:
-            out = mix_values(weight, nope, rope)
-        else:
-            clean = [v.nan_to_num(0.0, 0.0, 0.0) for v in (nope, rope)]
-            out = mix_values(weight, *clean)
-        out = out.view(len(q), QUERIES, heads, -1).mul_(share)
-        if not self.exact:
-            bad = torch.cat([~nope.isfinite(), ~rope.isfinite()], 2).float()
-            out.masked_fill_((torch.bmm(seen.float(), bad) > 0)[:, :, None], torch.nan)
-        return out, lse
+            mix_values(weight, nope, rope, out)
+            return lse
+        mix_values(weight, nope.nan_to_num(0.0, 0.0, 0.0), rope.nan_to_num(0.0, 0.0, 0.0), out)
+        bad = torch.cat([~nope.isfinite(), ~rope.isfinite()], 2).float()
+        shown = (torch.bmm(seen.float(), bad) > 0).repeat_interleave(heads, 1)
+        out.masked_fill_(shown, torch.nan)
+        return lse
 
 
 def window_attention_triton(
