@@ -35,7 +35,9 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 }
             ),
             engine=MappingProxyType(
-                {"index_topk": 64, "pool_pages": 768, "chunked_prefill": 2048, "concurrency": 60}
+                # 60 open sessions need about 880 pages at their end: the pool is just too small,
+                # so that some are retracted, and large enough that prefixes are mostly kept
+                {"index_topk": 64, "pool_pages": 832, "chunked_prefill": 2048, "concurrency": 60}
             ),
         ),
         "small": Preset(
