@@ -9,7 +9,7 @@ from os.path import commonpath
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, Kind, detector
-from lab.detectors.surface import whole
+from lab.detectors.surface import first_difference, whole
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -21,4 +21,4 @@ def nondeterminism(reply: Reply, context: Context) -> str | None:
     other = context.twin.get((reply.session, reply.turn))
     if other is None or other == whole(reply):
         return None
-    return f"differs from its twin at character {len(commonpath([other, whole(reply)]))}"
+    return f"differs from its twin at character {first_difference(other, whole(reply))}"

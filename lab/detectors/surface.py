@@ -58,6 +58,12 @@ def excerpt(text: str, at: int = 0, length: int = 40) -> str:
     return repr(text[start : start + length])
 
 
+def first_difference(a: str, b: str) -> int:
+    """Where two texts part: the shorter one's length if it is the other's start."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((at for at, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
 def _text(arguments: object) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments)
 

@@ -6,7 +6,7 @@ from os.path import commonpath
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import excerpt
+from lab.detectors.surface import excerpt, first_difference
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -18,5 +18,5 @@ def wrong_text(reply: Reply, context: Context) -> str | None:
     raw, expected = reply.raw_text, reply.expected_text
     if raw is None or not expected or raw == expected:
         return None
-    at = len(commonpath([raw, expected]))
+    at = first_difference(raw, expected)
     return f"character {at} on: {excerpt(raw, at)} instead of {excerpt(expected, at)}"

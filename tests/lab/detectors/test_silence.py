@@ -82,3 +82,8 @@ def test_no_wrong_character_is_ever_missed(at: int, sign: str) -> None:
 def test_no_text_makes_a_detector_fail(text: str) -> None:
     for reply in (said(text), strange(content=text, reasoning=text)):
         assert all(found.outcome != "unknown" for found in examine(reply, CONTEXT))
+
+
+def test_the_place_of_the_first_wrong_character_is_named() -> None:
+    found = examine(said("/abc", expected="/abd"), CONTEXT)
+    assert [f.detail for f in found] == ["character 3 on: '/abc' instead of '/abd'"]
