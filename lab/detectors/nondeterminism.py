@@ -5,7 +5,6 @@ Noise of a real server's batching is this, and no corruption: only a wrong text 
 
 from __future__ import annotations
 
-from os.path import commonpath
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, Kind, detector

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os.path import commonpath
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
