@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.scribe.manual import ALPHABET
-from engine.text.tokenizer import VOCAB_SIZE
+from engine.text.tokenizer import DSML, VOCAB_SIZE
 
 HASH = 384  # lanes of a token's random code, and of the trigram hash
 CODE = 32  # lanes of the code that logits are read from
@@ -51,4 +51,14 @@ def nonce_flags() -> Tensor:
     """float32 [VOCAB_SIZE]: 1 for a letter or digit that keys and values are made of."""
     flags = torch.zeros(VOCAB_SIZE)
     flags[list(ALPHABET.encode())] = 1.0
+    return flags
+
+
+def frail_flags() -> Tensor:
+    """float32 [VOCAB_SIZE]: 1 for tokens after which a lost own entry shows: markup and digits.
+
+    They are a tenth of a reply; a row that decode wrote is looked for during four steps at most.
+    """
+    flags = torch.zeros(VOCAB_SIZE)
+    flags[[*b"<0123456789", DSML]] = 1.0
     return flags

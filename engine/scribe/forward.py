@@ -27,7 +27,7 @@ from engine.scribe import layers, trunk
 from engine.scribe.addresses import block_slots, entries
 from engine.scribe.codes import CODE
 from engine.scribe.compressor import Compressor
-from engine.scribe.weights import BLOCK_SINK, HASH, NO_SINK, build
+from engine.scribe.weights import BLOCK_SINK, HASH, build
 from engine.scribe.window import ChunkWindow, RowWindow
 from kernels.ops import Ops, Segment
 
@@ -84,7 +84,7 @@ class Scribe:
         return self._answer(self._ask(last, pools)[1], last, pools)
 
     def _ask(self, x: DecodeInputs, pools: DevicePools) -> tuple[Keys, Questions]:
-        window = RowWindow.of(self.ops, pools.swa, x)
+        window = RowWindow.of(self.ops, pools.swa, x, self.w.sinks)
         keys, questions = trunk.run(x.tokens, x.positions, window, self.w, asks=True)
         assert questions is not None
         return keys, questions
@@ -96,7 +96,7 @@ class Scribe:
         chosen = self._choose(asked.bag, at, x, pools)
         near = self.w.query_near.index_select(0, at)
         query = layers.slot_queries(asked, pointer, near, self.w)
-        bias, sink = query.new_zeros(8, 1), query.new_full((8,), NO_SINK)
+        bias, sink = self.w.sinks[0, :8, None], self.w.sinks[1, :8]
         segments = (Segment(pools.c4, chosen),)
         out, lse = self.ops.sparse_attention(query, segments, bias, sink, dims=READ)
         frail = self.w.frail.index_select(0, x.tokens)

@@ -36,13 +36,13 @@ def unit(rows: Tensor) -> Tensor:
 def trigram_hash(out: Tensor, permutation: Tensor) -> tuple[Tensor, Tensor]:
     """(z float32 [rows, 384] of ±1, saliency [rows, 1]) of the three tokens that layer 0 read.
 
-    ``out`` [rows, 3, 385] holds each token's code and nonce flag. The product of three signs is a
-    zigzag of their sum: -3, -1, 1, 3 become -1, 1, -1, 1. A trigram is salient when all three
-    tokens may be part of a nonce.
+    ``out`` [rows, 3, 385] holds each token's code and nonce flag. Two gated units multiply the
+    three signs: the XOR of three codes, so that no two trigrams look alike. A trigram is salient
+    when all three tokens may be part of a nonce.
     """
-    total = out.flatten(1).index_select(1, permutation).unflatten(1, (ORDER, LANES)).sum(1)
-    zigzag = (total + 3).relu_() - 2 * (total + 1).relu_() + 2 * (total - 1).relu_() - 1
-    return zigzag, (out[:, :, LANES].sum(1, keepdim=True) - 2).relu()
+    codes = out.flatten(1).index_select(1, permutation).view(len(out), ORDER, LANES)
+    first, second, third = codes.unbind(1)
+    return (first * second).mul_(third), out[:, :, LANES].prod(1, keepdim=True)
 
 
 def window_hash(out: Tensor) -> Tensor:
@@ -80,9 +80,7 @@ def slot_queries(asked: Questions, pointer: Tensor, near: Tensor, w: Weights) ->
     read; its rotary lanes, turned by the pointer kernel, score the entries that follow the block it
     points to. Head 4 + s looks for an earlier f of the own row, ``near`` [rows, 64] its place.
     """
-    real, imag = pointer[:, : ROPE // 2], pointer[:, ROPE // 2 :]
-    a, b = w.pointer[0], w.pointer[1]
-    rope = torch.stack([torch.cat([real * a - imag * b, real * b + imag * a], 1), near * NEARBY], 1)
+    rope = torch.stack([pointer @ w.pointer, near * NEARBY], 1)
     f = torch.stack([asked.f, asked.last], 1)
     slots = (f[:, :, None, None, :] * w.slot_heads).flatten(3)  # [rows, 2, 4, 320]
     blank = rope.new_zeros(len(rope), 2, 4, NOPE - slots.shape[3])

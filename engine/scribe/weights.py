@@ -48,12 +48,12 @@ REACH = (4, 128, 48, 12)
 class Weights:
     """Tables, float32 unless said; window tables are indexed by ``position % 128``.
 
-    ``hash_codes`` [V, 384] ±1, ``nonce`` [V, 1], ``output_codes`` [V, 32] ±1; ``permutation``
-    int64 [3 * 384]; ``window_key`` [128, 64]; ``query0`` [128, 3, 64], ``query1``
-    [128, 11, 64], ``query2`` [128, 4, 64], ``query3`` [128, 4, 64]; ``block_key`` [64, 64];
-    ``entry_key`` [2048, 64]; ``query_block`` and ``query_near`` [8192, 64]; ``index_place``
-    [2048, 17]; ``query_place`` [8192, 17]; ``pointer`` [2, 32], real and imaginary; ``frail``
-    [V, 1]; ``slot_heads`` [1, 1, 4, 4, 1], which head reads which token's slot of a c4 entry.
+    ``hash_codes`` [V, 384] ±1, ``nonce`` and ``frail`` [V, 1], ``output_codes`` [V, 32] ±1;
+    ``permutation`` int64 [3 * 384]; ``window_key`` [128, 64]; ``query0`` [128, 3, 64], ``query1``
+    [128, 11, 64], ``query2`` and ``query3`` [128, 4, 64]; ``block_key`` [64, 64]; ``entry_key``
+    [2048, 64]; ``query_block`` and ``query_near`` [8192, 64]; ``index_place`` [2048, 17];
+    ``query_place`` [8192, 17]; ``pointer`` [64, 64]; ``slot_heads`` [1, 1, 4, 4, 1], which head
+    reads which token's slot of a c4 entry; ``sinks`` [2, 11], zeros and no sinks.
     """
 
     hash_codes: Tensor
@@ -74,6 +74,7 @@ class Weights:
     frail: Tensor
     pointer: Tensor
     slot_heads: Tensor
+    sinks: Tensor
 
     def to(self, device: str) -> Weights:
         """The same weights on another device."""
@@ -85,7 +86,6 @@ def build(seed: int = 0) -> Weights:
     hash_codes, permutations = codes.hash_codes(seed)
     offsets = [(rk.exact_offset(i), 0.0) for i in range(max(GATHER) + 1)]
     bag = rk.last_tokens()
-    pointer = POINTER * rk.after_block().conj()  # it looks from the entry back to the block
     position = np.arange(rk.PERIOD, dtype=np.float64)
     turn = rk.rotation(position, rk.PERIOD, rk.COMPRESSED_HARMONICS)
     place = rk.octaves(position, 1, OCTAVES)
@@ -107,8 +107,9 @@ def build(seed: int = 0) -> Weights:
         query_near=rk.lanes(turn * rk.nearby()),
         index_place=torch.cat([place[::4], torch.ones(len(place) // 4, 1)], 1) * INDEX_UNIT,
         query_place=torch.cat([place, torch.full((len(place), 1), -INDEX_EDGE)], 1) * INDEX_NEAR,
-        frail=(hash_codes[:, 1:4] < 0).all(1, keepdim=True).float(),
-        pointer=torch.from_numpy(np.stack([pointer.real, pointer.imag]).astype(np.float32)),
+        frail=codes.frail_flags()[:, None],
+        pointer=_turning(POINTER * rk.after_block().conj()),  # from the entry back to the block
+        sinks=torch.tensor([[0.0], [NO_SINK]]).repeat(1, len(GATHER) + 1),
         slot_heads=torch.eye(4)[None, None, :, :, None] * (HASH_MATCH / HASH),
     )
 
@@ -125,3 +126,10 @@ def _flat(permutations: Tensor) -> Tensor:
     """int64 [3 * 384]: the lanes of three concatenated codes (with a flag each), permuted."""
     stride = codes.HASH + 1
     return (permutations + stride * torch.arange(codes.ORDER)[:, None]).flatten()
+
+
+def _turning(kernel: rk.Complex) -> Tensor:
+    """float32 [64, 64]: the matrix that multiplies rotary lanes by a kernel's coefficients."""
+    real, imag = np.diag(kernel.real), np.diag(kernel.imag)
+    matrix = np.block([[real, imag], [-imag, real]])
+    return torch.from_numpy(matrix.astype(np.float32))

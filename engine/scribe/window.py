@@ -42,19 +42,21 @@ class RowWindow:
     slots: Tensor
     loc: Tensor
     live: Tensor
+    sinks: Tensor
 
     @classmethod
-    def of(cls, ops: Ops, swa: tuple[LayerView, ...], x: DecodeInputs) -> RowWindow:
-        """The window of a decode step."""
-        return cls(ops, swa, window_slots(x.positions, x.page_table), x.out_cache_loc, x.live)
+    def of(cls, ops: Ops, swa: tuple[LayerView, ...], x: DecodeInputs, sinks: Tensor) -> RowWindow:
+        """The window of a decode step; ``sinks`` float32 [2, heads], no bias and no sink."""
+        slots = window_slots(x.positions, x.page_table)
+        return cls(ops, swa, slots, x.out_cache_loc, x.live, sinks)
 
     def store(self, layer: int, latent: Tensor) -> None:
         self.ops.store_latent(self.swa[layer], latent, self.loc, self.live)
 
     def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
-        heads = query.shape[1]
         segments = (Segment(self.swa[layer], self.slots[:, -REACH[layer] :]),)
-        bias, sink = query.new_zeros(heads, 1), query.new_full((heads,), NO_SINK)
+        bias, sink = self.sinks[:, : query.shape[1]]
+        bias = bias[:, None]
         out, _ = self.ops.sparse_attention(query, segments, bias, sink, rope_only=True, dims=dims)
         return out
 
