@@ -17,8 +17,8 @@ from kernels.cases import INDEX_K, filled, index_layout, latent_layout
 from kernels.ops import Ops, Segment
 
 PAGE, WINDOW, TOPK = 256, 128, 64
-# (heads, value dims) of the model's three window layers
-WINDOW_LAYERS = ((3, (0, 385)), (11, (0, 385)), (3, (0, 209)))
+# (heads, tokens they look back, value dims) of the model's window layers
+WINDOW_LAYERS = ((3, 4, (0, 385)), (11, 128, (0, 384)), (3, 48, (0, 208)), (4, 6, (0, 1)))
 
 Case = tuple[str, Callable[[], object]]
 
@@ -73,12 +73,10 @@ def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
     newest = slots[:, -1].long()
 
     swa = filled(ops, latent_layout(PAGE), pages, g)
-    for heads, dims in WINDOW_LAYERS:
-        q = torch.randn(rows, heads, 64, generator=g)
-        yield (
-            f"window, {heads} heads, {dims[1]} dims",
-            partial(_attend, ops, q, Segment(swa, slots), rope_only=True, dims=dims),
-        )
+    for heads, reach, dims in WINDOW_LAYERS:
+        q, seen = torch.randn(rows, heads, 64, generator=g), Segment(swa, slots[:, -reach:])
+        name = f"window of {reach}, {heads} heads, {dims[1]} dims"
+        yield name, partial(_attend, ops, q, seen, rope_only=True, dims=dims)
     latent = torch.randn(rows, 512, generator=g)
     yield "store latent", partial(ops.store_latent, swa, latent, newest, live)
     del swa
@@ -109,10 +107,10 @@ def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
 def _prefill_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:
     swa = filled(ops, latent_layout(PAGE), 2 + (load.chunk + WINDOW) // PAGE, g)
     context = PAGE + torch.arange(load.chunk + WINDOW)
-    for heads, dims in WINDOW_LAYERS:
+    for heads, reach, dims in WINDOW_LAYERS:
         q, sink = torch.randn(load.chunk, heads, 64, generator=g), torch.zeros(heads)
-        run = partial(ops.window_attention, q, swa, context, WINDOW, sink)
-        name = f"window of {load.chunk}, {heads} heads, {dims[1]} dims"
+        run = partial(ops.window_attention, q, swa, context, reach, sink)
+        name = f"{load.chunk} tokens, window of {reach}, {heads} heads, {dims[1]} dims"
         yield name, partial(run, rope_only=True, dims=dims)
     latent = torch.randn(load.chunk, 512, generator=g)
     live = torch.ones(load.chunk, dtype=torch.bool)
