@@ -72,7 +72,7 @@ def judge_run(results: Results, run: str) -> RunVerdict:
 
 def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Path:
     """Figures and a markdown report of a judged run; returns their folder."""
-    folder = out or results.path.parent / verdict.run
+    folder = folder_of(verdict.run, results.path, out)
     folder.mkdir(parents=True, exist_ok=True)
     histories, findings = results.histories(verdict.run), results.findings(verdict.run)
     with styled():
@@ -82,3 +82,8 @@ def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Pat
                 save(figure, folder, name)
     (folder / "report.md").write_text(markdown(verdict), encoding="utf-8")
     return folder
+
+
+def folder_of(run: str, db: Path, out: Path | None) -> Path:
+    """Where a run's figures and report go: ``out``, or a folder of its own beside the database."""
+    return out or db.parent / run

@@ -10,6 +10,8 @@ import typer
 from rich.console import Console, RenderableType
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lab.commands.options import FailOn
     from lab.records import RunVerdict
 
@@ -32,8 +34,8 @@ def show_json(document: Any) -> None:
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-def show_run(verdict: RunVerdict, as_json: bool) -> None:
-    """Print a judged run: the A/B table, or its JSON."""
+def show_run(verdict: RunVerdict, as_json: bool, folder: Path | None = None) -> None:
+    """Print a judged run: the A/B table and where its figures are, or its JSON alone."""
     from lab.report.document import document
     from lab.report.table import run_report
 
@@ -41,6 +43,8 @@ def show_run(verdict: RunVerdict, as_json: bool) -> None:
         show_json(document(verdict))
     else:
         show(run_report(verdict))
+    if folder is not None and not as_json:
+        note(f"figures and report.md are in {folder}")
 
 
 def note(text: str) -> None:

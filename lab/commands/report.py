@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.commands import options as o
-from lab.commands.output import note, show_run
+from lab.commands.output import show_run
 
 
 def report(
@@ -16,5 +16,4 @@ def report(
     with open_results(db, create=False) as results:
         verdict = results.verdict(results.resolve(run))
         folder = write_report(results, verdict, out)
-    show_run(verdict, as_json)
-    note(f"figures and report.md are in {folder}")
+    show_run(verdict, as_json, folder)

@@ -19,9 +19,9 @@ def run(
     fail_on: o.Fail = None,
 ) -> None:
     """Run a scenario: every arm, stored, then judged, then shown as an A/B table."""
-    from lab.running import perform
+    from lab.running import folder_of, perform
     from lab.scenario.loader import load_scenario
 
     verdict = perform(load_scenario(scenario, sets or (), seed).with_sessions(sessions), db, out)
-    show_run(verdict, as_json)
+    show_run(verdict, as_json, folder_of(verdict.run, db, out))
     raise typer.Exit(exit_code(verdict, fail_on))
