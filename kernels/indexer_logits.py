@@ -43,13 +43,14 @@ def indexer_logits_ref(
 ) -> Tensor:
     """float32 [B, P * page_tokens] logits of q float32 [B, heads, 128], weight [B, heads].
 
-    page_table int32 [B, P]; lens int32 [B] in entries: -inf at and beyond. Pages that rows share
-    from column 0 on are decoded once for all of them.
+    page_table int32 [B, P]; lens int32 [B] in entries: -inf at and beyond. A prefix of pages that
+    rows share is decoded once for all of them.
     """
     tokens, (batch, heads, dim) = src.layout.page_tokens, q.shape
     dots = q.new_zeros(batch, heads, page_table.shape[1] * tokens)
     each_q, each_dots = q.unbind(0), dots.unbind(0)
-    for block in _blocks(_runs(page_table.tolist(), (-(-lens // tokens)).tolist())):
+    runs = _runs(page_table.tolist(), (-(-lens // tokens)).tolist(), range(batch))
+    for block in _blocks(runs):
         pages = torch.tensor([page for run in block for page in run.pages], device=q.device)
         keys, at = page_keys(src, pages).T, 0
         for run in block:
@@ -95,25 +96,23 @@ def _finish(src: LayerView, out: Tensor, page_table: Tensor, lens: Tensor) -> Te
     return out.masked_fill_(ends, -torch.inf)
 
 
-def _runs(table: list[list[int]], counts: list[int]) -> Iterator[_Run]:
-    """Covers the first `counts` columns of every row of the page table."""
+def _runs(
+    table: list[list[int]], counts: list[int], rows: Iterable[int], col: int = 0
+) -> Iterator[_Run]:
+    """Covers columns `col` .. counts of every row, each page of a shared prefix once."""
     groups: dict[int, list[int]] = {}
-    for row, pages in enumerate(table):
-        if counts[row] > 0:
-            groups.setdefault(pages[0], []).append(row)
-    for rows in groups.values():
-        shared = _common(table, counts, rows) if len(rows) > 1 else 0
-        if shared > 0:
-            yield _Run(rows, 0, table[rows[0]][:shared])
-        for row in rows:
-            if counts[row] > shared:
-                yield _Run([row], shared, table[row][shared : counts[row]])
+    for row in rows:
+        if counts[row] > col:
+            groups.setdefault(table[row][col], []).append(row)
+    for group in groups.values():
+        stop = _common(table, counts, group)
+        yield _Run(group, col, table[group[0]][col:stop])
+        yield from _runs(table, counts, group, stop)
 
 
 def _common(table: list[list[int]], counts: list[int], rows: list[int]) -> int:
-    """Leading columns in which all `rows` name the same pages."""
-    shared = min(counts[row] for row in rows)
-    first = table[rows[0]]
+    """Leading columns in which all `rows`, not yet at their end, name the same pages."""
+    first, shared = table[rows[0]], min(counts[row] for row in rows)
     for row in rows[1:]:
         while table[row][:shared] != first[:shared]:
             shared -= 1
