@@ -51,6 +51,7 @@ class Runner:
             else EagerDecode(model, pools)
         )
 
+    @torch.inference_mode()
     def prefill(self, chunks: Sequence[Chunk]) -> tuple[list[int], float]:
         """Next token of each chunk that ends its prompt, in order; and virtual seconds."""
         out = [token for chunk in chunks if (token := self._chunk(chunk)) is not None]
@@ -76,6 +77,7 @@ class Runner:
         self.table.next_token[req.req_slot] = token[0]
         return int(token[0])
 
+    @torch.inference_mode()
     def decode(self, reqs: Sequence[Request], seq_lens: list[int]) -> tuple[list[int], float]:
         """Next token of each request, and virtual seconds. ``seq_lens`` count the input token."""
         inputs = decode_rows(reqs, seq_lens, self.table)
