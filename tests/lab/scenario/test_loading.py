@@ -9,6 +9,8 @@ import pytest
 from lab.errors import ScenarioError
 from lab.scenario.loader import load_scenario, parse_scenario
 from lab.scenario.pairs import pair
+from lab.toggles import defaults
+from lab.workloads import PRESETS
 from tests.lab.scenario.files import GOOD, write
 
 
@@ -16,7 +18,8 @@ def test_settings_come_from_defaults_then_preset_then_file_then_arm(tmp_path: Pa
     scenario = load_scenario(write(tmp_path))
     first, second, third = (scenario.settings(arm) for arm in scenario.arms)
     assert first["radix"] is True  # the toggle's default
-    assert first["pool_pages"] == 768  # the preset's
+    assert first["pool_pages"] == PRESETS["reference"].engine["pool_pages"]
+    assert first["pool_pages"] != defaults()["pool_pages"]
     assert (first["index_k"], second["index_k"]) == ("bf16", "fp8")
     assert (first["concurrency"], third["concurrency"]) == (60, 1)
 
@@ -34,7 +37,7 @@ def test_the_preset_gives_the_sessions_that_the_file_does_not(tmp_path: Path) ->
     text = GOOD.replace(", preset: reference, sessions: 60", ", preset: small")
     scenario = load_scenario(write(tmp_path, text))
     assert scenario.workload.sessions == 8
-    assert scenario.settings(scenario.arms[0])["index_topk"] == 16
+    assert scenario.settings(scenario.arms[0])["index_topk"] == 16  # short contexts still select
 
 
 def test_an_expectation_is_found_by_name_or_by_star(tmp_path: Path) -> None:
