@@ -76,23 +76,28 @@ class World:
         pages: int = 64,
         ops: Ops | None = None,
         requests: int = 8,
+        device: str = "cpu",
     ) -> None:
         self.config = EngineConfig(
             index_k=index_k,  # type: ignore[arg-type]
             topk=topk,  # type: ignore[arg-type]
             pool_pages=pages,
             max_running=requests,
+            device=device,
             model=ModelConfig(index_topk=index_topk),
         )
         self.ops = ops or Ops.reference()
         self.pools: DevicePools = allocate(self.config, SizedByLayout())
-        self.model = Scribe(self.config.model, self.ops, self.ops.store_index_k, self.config.topk)
+        self.model = Scribe(
+            self.config.model, self.ops, self.ops.store_index_k, self.config.topk, device
+        )
         self.free = list(range(1, pages + 1))
         Random(7).shuffle(self.free)
 
     def pages(self, tokens: int) -> Tensor:
         """A page table int32 [W] with pages for so many tokens."""
-        table = torch.zeros(self.config.model.max_context // PAGE_TOKENS, dtype=torch.int32)
+        width, device = self.config.model.max_context // PAGE_TOKENS, self.config.device
+        table = torch.zeros(width, dtype=torch.int32, device=device)
         count = -(-tokens // PAGE_TOKENS)
         table[:count] = torch.tensor([self.free.pop() for _ in range(count)])
         return table
@@ -105,9 +110,9 @@ class World:
         for at in range(start, len(tokens), chunk):
             end = min(len(tokens), at + chunk)
             x = PrefillInputs(
-                tokens=torch.tensor(tokens[at:end]),
+                tokens=torch.tensor(tokens[at:end], device=table.device),
                 start=at,
-                slots=slots_of(torch.arange(at, end), table),
+                slots=slots_of(torch.arange(at, end, device=table.device), table),
                 page_table=table,
                 req_slot=request,
                 last=end == len(tokens),
@@ -140,10 +145,10 @@ class World:
 
         Each position is a row that reads the pools and stores nothing.
         """
-        tokens = torch.tensor(s.tokens)
+        tokens = torch.tensor(s.tokens, device=table.device)
         where = torch.cat([torch.arange(a - 1, b - 1) for a, b in s.replies])
         right = []
-        for at in where.split(batch):
+        for at in where.to(table.device).split(batch):
             x = self.peek(tokens[at], at, table)
             right.append(self.model.decode(x, self.pools) == tokens[at + 1])
         return torch.cat(right)
