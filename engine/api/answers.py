@@ -56,8 +56,9 @@ async def chunks(reply: Reply, head: Head, job: Job) -> AsyncGenerator[bytes, No
                 choice = {"index": 0, "delta": first | _delta(deltas, head), "finish_reason": None}
                 yield _event(opening, [choice], tail)
                 first = {}
-    except EngineError as error:
-        yield b"data: %s\n\n" % json.dumps(error_body(str(error), kind="server_error")).encode()
+    except Exception as error:  # whatever it is: a client must not take silence for the end
+        said = str(error) if isinstance(error, EngineError) else f"The server failed: {error!r}"
+        yield b"data: %s\n\n" % json.dumps(error_body(said, kind="server_error")).encode()
         return
     yield _event(opening, [{"index": 0, "delta": first} | _end(reply, job)], tail)
     if job.include_usage:

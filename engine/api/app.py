@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from engine import clock
 from engine.api import answers, request
-from engine.api.errors import ApiError, on_api_error, on_crash, on_http_error
+from engine.api.errors import ApiError, error_body, on_api_error, on_crash, on_http_error
 from engine.api.facade import Engine, Handle, release
 from engine.api.presence import ClientGone, unless_gone
 from engine.api.reply import Reply
@@ -86,7 +86,10 @@ class _Server:
         return JSONResponse(self._card())
 
     async def health(self, _: Request) -> JSONResponse:
-        """Whether the server answers."""
+        """Whether the engine can serve: 503 once its loop has died."""
+        if (died := self._engine.died) is not None:
+            message = f"The engine's loop died: {died!r}"
+            return JSONResponse(error_body(message, kind="server_error"), 503)
         return JSONResponse({"status": "ok"})
 
     async def server_info(self, _: Request) -> JSONResponse:

@@ -27,10 +27,15 @@ class Handle(Protocol):
 
 
 class Engine(Protocol):
-    """An engine that serves. ``submit`` raises RequestRefused for what can never be served."""
+    """An engine that serves. ``submit`` raises RequestRefused for what can never be served.
+
+    ``died`` is what ended the engine's loop, None while it can serve.
+    """
 
     @property
     def config(self) -> EngineConfig: ...
+    @property
+    def died(self) -> Exception | None: ...
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> Handle: ...
     def info(self) -> dict[str, Any]: ...
 

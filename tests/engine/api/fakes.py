@@ -26,7 +26,7 @@ class FakeHandle:
     group: int = 1
     pace_s: float = 0.0
     hangs: bool = False
-    fails: EngineError | None = None
+    fails: Exception | None = None
     ends: str | None = None
     cached_tokens: int = 0
     finish_reason: str | None = None
@@ -58,6 +58,7 @@ class FakeEngine:
     submitted: list[tuple[list[int], int, tuple[str, ...]]] = field(default_factory=list)
     handles: list[FakeHandle] = field(default_factory=list)
     refuses: EngineError | None = None
+    died: Exception | None = None
 
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> FakeHandle:
         if self.refuses is not None:

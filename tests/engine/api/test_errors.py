@@ -97,9 +97,11 @@ def test_a_missing_field_is_named() -> None:
     )
 
 
-def raw(content: bytes, method: str = "POST", path: str = CHAT) -> httpx.Response:
+def raw(
+    content: bytes, method: str = "POST", path: str = CHAT, engine: FakeEngine | None = None
+) -> httpx.Response:
     async def go() -> httpx.Response:
-        async with client(FakeEngine()) as http:
+        async with client(engine or FakeEngine()) as http:
             return await http.request(method, path, content=content)
 
     return clock.run(go())
@@ -156,12 +158,33 @@ def test_unknown_paths_and_wrong_methods_have_the_error_shape() -> None:
     assert wrong.headers["allow"] == "POST"
 
 
-def test_an_engine_that_fails_in_a_stream_ends_it_with_an_error_event() -> None:
-    engine = FakeEngine([[65]], {"fails": EngineError("broken")})
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (EngineError("broken"), "broken"),
+        (RuntimeError("out of memory"), "The server failed: RuntimeError('out of memory')"),
+        (KeyError(), "The server failed: KeyError()"),
+    ],
+)
+def test_an_engine_that_fails_in_a_stream_ends_it_with_an_error_event(
+    fault: Exception, message: str
+) -> None:
+    engine = FakeEngine([[65]], {"fails": fault})
     text = post(engine, stream=True).text
     assert "[DONE]" not in text
-    assert '"error": {"message": "broken", "type": "server_error"' in text
+    assert f'"error": {{"message": "{message}", "type": "server_error"' in text
     assert engine.handles[0].aborts == 1
+
+
+def test_an_engine_whose_loop_died_is_not_healthy() -> None:
+    response = raw(b"", "GET", "/health", FakeEngine(died=RuntimeError("out of memory")))
+    assert response.status_code == 503
+    assert response.json()["error"] == {
+        "message": "The engine's loop died: RuntimeError('out of memory')",
+        "type": "server_error",
+        "param": None,
+        "code": None,
+    }
 
 
 def test_a_crash_has_the_error_shape() -> None:

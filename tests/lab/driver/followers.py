@@ -23,6 +23,8 @@ STEP_S = 0.02
 class Follower:
     """Serves requests; ``garble`` may change the ids of each reply before they are said."""
 
+    died: Exception | None = None
+
     def __init__(self, garble: Garble = lambda ids: ids, interval: int = 3) -> None:
         self.config, self.garble, self.interval = EngineConfig(), garble, interval
         self.handles: list[Saying] = []
