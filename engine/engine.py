@@ -30,7 +30,7 @@ from engine.text.tokenizer import decode
 from kernels.ops import Ops
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     from engine.config import EngineConfig
     from engine.sched.batch import Batch
@@ -109,14 +109,11 @@ class Engine:
         for problem in self.scheduler.check():
             self.events.violation("page_books_broken", problem=problem)
 
-    async def _run(self, batch: Batch) -> Sequence[int]:
-        """Do a batch's tensor work at once, then let its time pass."""
+    def _run(self, batch: Batch) -> Awaitable[Sequence[int]]:
+        """Do a batch's tensor work now; awaiting the answer lets its time pass."""
         if isinstance(batch, PrefillBatch):
-            tokens, seconds = self.runner.prefill(batch.chunks)
-        else:
-            tokens, seconds = self.runner.decode(batch.reqs, batch.seq_lens)
-        await clock.sleep(seconds if clock.is_virtual() else 0.0)
-        return tokens
+            return _after(*self.runner.prefill(batch.chunks))
+        return _after(*self.runner.decode(batch.reqs, batch.seq_lens))
 
     def _deliver(self, heard: list[Request]) -> None:
         for req in heard:
@@ -136,6 +133,12 @@ class Engine:
         handle.hear()
         if req.done:
             del self._handles[req.id]
+
+
+async def _after(tokens: Sequence[int], seconds: float) -> Sequence[int]:
+    """``tokens``, once ``seconds`` of virtual time have passed; a wall clock needs no help."""
+    await clock.sleep(seconds if clock.is_virtual() else 0.0)
+    return tokens
 
 
 def _scheduler(config: EngineConfig, seams: Seams, events: EventLog) -> Scheduler:

@@ -43,6 +43,7 @@ class Runner:
         self.config, self.model, self.pools, self.events = config, model, pools, events
         self.store, self.ledger = store, ledger
         self.hardware = step_cost.preset(config.hardware)
+        self.kv_bytes = step_cost.kv_bytes_per_token(config.index_k)
         self.table = RowTable(config)
         self.steps = 0
         self._decode: EagerDecode | CapturedDecode = (
@@ -86,8 +87,8 @@ class Runner:
         size = self._decode.padded(len(reqs))
         self._observe(lanes=size)
         self._count(len(reqs), size)
-        captured = self._captured(len(reqs))
-        seconds = step_cost.decode_s(self.hardware, size, sum(seq_lens), captured)
+        read = sum(seq_lens) * self.kv_bytes + size * step_cost.window_bytes()
+        seconds = step_cost.decode_s(self.hardware, size, read, self._captured(len(reqs)))
         return out.tolist(), seconds
 
     def _observe(self, lanes: int | None) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.config import PAGE_TOKENS
 from engine.errors import ConfigError
+from engine.pools import layouts
 
-KV_BYTES_PER_TOKEN = 4_550  # c4 + c128 + index-K + SWA share, 43 layers, read once a step
+WINDOW, SWA_LAYERS, C4_LAYERS, C128_LAYERS = 128, 43, 21, 20  # DeepSeek-V4-Flash
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,22 @@ def prefill_s(hw: Hardware, tokens: int) -> float:
     return hw.decode_base_s + tokens / hw.prefill_tokens_per_s
 
 
-def decode_s(hw: Hardware, rows: int, kv_tokens: int, captured: bool) -> float:
-    """Seconds of a decode step of ``rows`` rows (padding included) over ``kv_tokens`` tokens."""
+def kv_bytes_per_token(index_k: str) -> float:
+    """Bytes that a decode step reads for each token of context: c4, c128 and index-K."""
+    pools = [
+        (layouts.c4(C4_LAYERS), C4_LAYERS),
+        (layouts.c128(C128_LAYERS), C128_LAYERS),
+        (layouts.index_k(index_k, C4_LAYERS), C4_LAYERS),
+    ]
+    return sum(layout.page_bytes * layers for layout, layers in pools) / PAGE_TOKENS
+
+
+def window_bytes() -> float:
+    """Bytes of the sliding windows that a decode step reads for each row."""
+    return layouts.swa(SWA_LAYERS).page_bytes * SWA_LAYERS * WINDOW / PAGE_TOKENS
+
+
+def decode_s(hw: Hardware, rows: int, kv_bytes: float, captured: bool) -> float:
+    """Seconds of a decode step of ``rows`` rows (padding included) that reads ``kv_bytes``."""
     launch = 0.0 if captured else hw.eager_launch_s
-    kv = kv_tokens * KV_BYTES_PER_TOKEN / hw.hbm_bytes_per_s
-    return hw.decode_base_s + launch + rows * hw.decode_row_s + kv
+    return hw.decode_base_s + launch + rows * hw.decode_row_s + kv_bytes / hw.hbm_bytes_per_s

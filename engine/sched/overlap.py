@@ -1,7 +1,8 @@
 """The two orders of an engine's loop.
 
-One rule: the order is all that differs. ``run`` does a batch's work and lets its time pass, so
-arrivals and aborts happen inside; what it returns is processed at once, or one step later.
+One rule: the order is all that differs. ``run`` does a batch's work when it is called, and lets its
+time pass when it is awaited, so arrivals and aborts happen inside; the tokens are processed at
+once, or while the next batch runs.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class NormalLoop:
 
 @dataclass
 class OverlapLoop:
-    """Run batch N, then process batch N-1: scheduling never waits for tokens.
+    """Launch batch N, and process batch N-1 while N runs: scheduling never waits for tokens.
 
     A row of N may have ended in N-1. Its token is discarded, and its pages are released when N is
     processed. A full pool drains the pipeline before anybody is retracted.
@@ -62,8 +63,11 @@ class OverlapLoop:
 
     async def step(self) -> bool:
         batch = self.scheduler.next_batch()
-        ahead = None if batch is None else (batch, await self.run(batch))
-        behind, self._behind = self._behind, ahead
+        running = None if batch is None else self.run(batch)
+        behind, self._behind = self._behind, None
         if behind is not None:
+            self.scheduler.events.count("overlap_steps", running is not None)
             self.deliver(self.scheduler.finish(*behind))
-        return ahead is not None or behind is not None
+        if batch is not None and running is not None:
+            self._behind = (batch, await running)
+        return batch is not None or behind is not None

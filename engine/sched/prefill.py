@@ -84,10 +84,14 @@ class PrefillQueue:
         return req
 
     def _note(self, req: Request) -> None:
-        """Account for an admission; a request's `cached_tokens` are those of its first one."""
-        if not req.output:
-            req.cached_tokens = req.kv_len
+        """Account for an admission. Only the first one can hit a prefix that others computed: a
+        retracted request finds its own pages again, which says nothing of the prefix cache.
+        """
         events = self._holdings.events
         events.emit("admit", request=req.id, cached=req.kv_len, pages=len(req.pages))
+        if req.output:
+            events.count("retraction_hits", req.kv_len > 0)
+            return
+        req.cached_tokens = req.kv_len
         events.count("prefix_hits", req.kv_len > 0)
         events.count("prefix_hit_tokens", req.kv_len)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.config import EngineConfig
 from engine.errors import ConfigError
-from engine.runner.step_cost import decode_s, prefill_s, preset
+from engine.runner.step_cost import decode_s, kv_bytes_per_token, prefill_s, preset
 
 
 @pytest.mark.parametrize("tokens", [0, -256, 100, 300])
@@ -27,5 +27,12 @@ def test_unknown_hardware_names_the_known_ones() -> None:
 def test_steps_cost_more_for_more_work() -> None:
     hw = preset("h200")
     assert prefill_s(hw, 2048) > prefill_s(hw, 256)
-    assert decode_s(hw, 8, 50_000, True) > decode_s(hw, 4, 50_000, True)
-    assert decode_s(hw, 8, 50_000, False) > decode_s(hw, 8, 50_000, True)
+    assert decode_s(hw, 8, 5e8, True) > decode_s(hw, 4, 5e8, True)
+    assert decode_s(hw, 8, 9e8, True) > decode_s(hw, 8, 5e8, True)
+    assert decode_s(hw, 8, 5e8, False) > decode_s(hw, 8, 5e8, True)
+
+
+def test_a_token_costs_the_bytes_of_its_rows() -> None:
+    latents = 21 * 37_440 + 20 * 1_728
+    assert kv_bytes_per_token("fp8") == (latents + 21 * 8_448) / 256
+    assert kv_bytes_per_token("bf16") == (latents + 21 * 16_384) / 256

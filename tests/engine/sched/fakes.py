@@ -22,6 +22,8 @@ from engine.sched.overlap import Loop, NormalLoop, OverlapLoop
 from engine.sched.scheduler import Scheduler
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from engine.sched.questions import Questions
 
 EOS = 257
@@ -48,6 +50,11 @@ class Pause:
         yield
 
 
+async def _after_a_pause(sampled: list[int]) -> list[int]:
+    await Pause()
+    return sampled
+
+
 @dataclass
 class FakeModel:
     """KV memory of one token a slot, and the tokens that are not processed yet."""
@@ -56,14 +63,14 @@ class FakeModel:
     pending: dict[int, int] = field(default_factory=dict)  # request -> token sampled last
     batches: list[Batch] = field(default_factory=list)
 
-    async def run(self, batch: Batch) -> list[int]:
+    def run(self, batch: Batch) -> Awaitable[list[int]]:
+        """Work at once, like an engine's launch; time passes in the answer."""
         self.batches.append(batch)
         if isinstance(batch, PrefillBatch):
             sampled = [token for chunk in batch.chunks for token in self._prefill(chunk)]
         else:
             sampled = self._decode(batch)
-        await Pause()
-        return sampled
+        return _after_a_pause(sampled)
 
     def _prefill(self, chunk: Chunk) -> list[int]:
         req, start, end, last = chunk

@@ -78,9 +78,13 @@ def test_a_retracted_request_goes_before_those_that_wait() -> None:
     assert [req.id for req in bench.sched.queue.waiting] == [2, 3]
 
 
-def test_a_retracted_row_finds_its_own_pages_again() -> None:
+def test_a_retracted_row_finds_its_own_pages_again_and_that_is_no_prefix_hit() -> None:
     bench = Bench(pages=5, chunked_prefill=1024)
     for seed in PAIR:
         bench.add(prompt(seed, 500), max_tokens=60)
     bench.drain()
-    assert bench.count("prefix_hit_tokens") >= 256
+    again = [event.fields for event in bench.events.events if event.kind == "admit"][-1]
+    assert again["request"] == 2
+    assert again["cached"] == 512  # two full pages
+    assert bench.count("retraction_hits") == 1
+    assert bench.count("prefix_hits") == bench.count("prefix_hit_tokens") == 0
