@@ -22,8 +22,10 @@ def topk_slots_v1_ref(logits: Tensor, lens: Tensor, page_table: Tensor, k: int) 
     width = logits.shape[1]
     best, chosen = logits.topk(min(k + 1, width), dim=1)
     if width > k:
-        # torch.topk breaks ties as it likes: where one crosses the edge, position decides
-        tied = (best[:, k - 1] == best[:, k]) & (lens > k)
+        # torch.topk breaks ties as it likes: where one crosses the edge, position decides;
+        # NaNs are ties too, though no NaN equals another
+        edge, below = best[:, k - 1], best[:, k]
+        tied = ((edge == below) | (edge.isnan() & below.isnan())) & (lens > k)
         chosen = chosen[:, :k]
         if bool(tied.any()):
             chosen[tied] = largest_positions(logits[tied], k)

@@ -27,6 +27,8 @@ def batch(kind: str, g: torch.Generator) -> tuple[torch.Tensor, ...]:
     elif kind == "nan":
         logits[0, 100] = logits[5, 3] = torch.nan
         logits[5, 3] = -logits[5, 3]
+    elif kind == "many nans":  # more of them than k: the edge lies between two
+        logits[torch.rand(logits.shape, generator=g) < 0.7] = torch.nan
     elif kind == "signed zero":
         logits = torch.where(logits > 0, 0.0, -0.0)
     logits.masked_fill_(torch.arange(WIDTH) >= lens[:, None], -torch.inf)
@@ -36,7 +38,7 @@ def batch(kind: str, g: torch.Generator) -> tuple[torch.Tensor, ...]:
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("k", TOP_K)
-@pytest.mark.parametrize("kind", ["plain", "ties", "rectified", "nan", "signed zero"])
+@pytest.mark.parametrize("kind", ["plain", "ties", "rectified", "nan", "many nans", "signed zero"])
 def test_the_set_is_the_largest(
     ops: Ops, kind: str, k: int, version: str, g: torch.Generator
 ) -> None:
