@@ -65,3 +65,10 @@ def size(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     has_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     skipped = (first.end_lineno or 0) - first.lineno + 1 if has_docstring else 0
     return (function.end_lineno or 0) - function.lineno + 1 - skipped
+
+
+def is_kernel(node: ast.AST) -> bool:
+    """Whether Triton compiles the function: ``@jit``, ``@triton.jit``, or a call of either."""
+    decorators = getattr(node, "decorator_list", [])
+    plain = [d.func if isinstance(d, ast.Call) else d for d in decorators]
+    return any(ast.unparse(d) in ("jit", "triton.jit") for d in plain)

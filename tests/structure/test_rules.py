@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.structure.sources import PACKAGES, ROOT, SOURCES, Source
+from tests.structure.sources import PACKAGES, ROOT, SOURCES, Source, is_kernel
 
 LAYOUT = "kernels/layout.py"
 CLOCK = "engine/clock.py"
@@ -29,7 +29,7 @@ def test_whatever_is_public_has_a_docstring() -> None:
         for node in source.tree.body
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and not node.name.startswith("_")
-        and not is_jitted(node)
+        and not is_kernel(node)
         and not ast.get_docstring(node)
     ]
     assert missing == []
@@ -101,12 +101,6 @@ def test_every_folder_of_modules_is_a_package() -> None:
 def test_the_packages_are_these_three() -> None:
     named = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
     assert named == sorted(PACKAGES)
-
-
-def is_jitted(node: ast.AST) -> bool:
-    """Whether Triton compiles the function: its comment lines say what a docstring would."""
-    decorators = getattr(node, "decorator_list", [])
-    return any("triton.jit" in ast.unparse(decorator) for decorator in decorators)
 
 
 def is_set(node: ast.expr) -> bool:

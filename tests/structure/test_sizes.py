@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tests.structure.sources import SOURCES, TESTS, size
+from tests.structure.sources import SOURCES, TESTS, is_kernel, size
 
 FILE, FUNCTION, COMMAND, KERNEL, REGISTRY = 300, 50, 20, 60, 40
 
@@ -21,6 +21,12 @@ def test_a_function_has_at_most_50_lines_and_a_kernel_60() -> None:
         if size(function) > (KERNEL if is_kernel(function) else FUNCTION)
     }
     assert long == {}
+
+
+def test_a_kernel_is_known_by_its_decorator_as_the_kernels_write_it() -> None:
+    named = [f for s in SOURCES for f in s.functions() if f.name.endswith("_kernel")]
+    assert named
+    assert [f.name for f in named if not is_kernel(f)] == []
 
 
 def test_a_command_s_body_has_at_most_20_lines() -> None:
@@ -43,8 +49,3 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Lines of a command's body, without its docstring."""
     body = function.body[1:]
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
-
-
-def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the function is compiled by Triton."""
-    return any("triton.jit" in ast.unparse(node) for node in function.decorator_list)
