@@ -90,13 +90,13 @@ def judge_arm(
 
 
 def compare(a: ArmVerdict, b: ArmVerdict) -> Comparison:
-    """Session rates side by side: Fisher's p, Newcombe's interval of b minus a."""
+    """Session rates side by side: Fisher's p, Newcombe's interval of a minus b."""
     return Comparison(
         a=a.name,
         b=b.name,
         test="fisher",
         p_value=fisher(a.sessions_corrupt, a.sessions, b.sessions_corrupt, b.sessions),
-        difference_ci95=newcombe(b.sessions_corrupt, b.sessions, a.sessions_corrupt, a.sessions),
+        difference_ci95=newcombe(a.sessions_corrupt, a.sessions, b.sessions_corrupt, b.sessions),
     )
 
 

@@ -112,7 +112,7 @@ class ArmVerdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms set side by side: difference of session rates, b minus a."""
+    """Two arms set side by side: difference of session rates, a minus b."""
 
     a: str
     b: str

@@ -82,7 +82,7 @@ def note(verdict: RunVerdict, arm: ArmVerdict) -> str:
     line = f"{arm.name}: {proves(arm)}"
     pair = against_first(verdict, arm)
     if pair is not None:
-        low, high = (100 * end for end in pair.difference_ci95)
+        high, low = (-100 * end for end in pair.difference_ci95)  # first minus arm, turned
         line += f"; against the first {low:+.1f} to {high:+.1f} points"
     return f"{line}; {arm.verdict}: {arm.reason}" if arm.reason else line
 

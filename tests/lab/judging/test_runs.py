@@ -34,8 +34,8 @@ def test_each_arm_is_compared_with_the_first() -> None:
     (pair,) = verdict.comparisons
     assert (pair.a, pair.b, pair.test) == ("bad", "good", "fisher")
     assert pair.p_value == fisher(6, 20, 0, 20)
-    assert pair.difference_ci95 == newcombe(0, 20, 6, 20)
-    assert pair.difference_ci95[1] < 0  # b minus a: the second arm is better
+    assert pair.difference_ci95 == newcombe(6, 20, 0, 20)
+    assert pair.difference_ci95[0] > 0  # a minus b: the first arm is worse
     assert (verdict.wall_s, verdict.virtual_s, verdict.seed) == (2.0, 20.0, 3)
     assert list(findings) == ["bad", "good"]
 

@@ -174,3 +174,11 @@ def test_small_numbers_keep_their_meaning() -> None:
     assert words.percent(0.0004) == "<0.1 %"
     assert words.p_is(3e-9) == "p < 0.0001"
     assert words.tally({"loop": 2, "wrong_value": 6, "none": 0}) == "wrong_value 6, loop 2"
+
+
+def test_against_the_first_is_the_arm_less_the_first_whichever_way_it_is_stored() -> None:
+    verdict, _ = sample_run()
+    low, high = verdict.comparisons[0].difference_ci95
+    assert 0 < low < high  # the first arm less this one
+    said = words.note(verdict, verdict.arms[1])
+    assert f"against the first {-100 * high:+.1f} to {-100 * low:+.1f} points" in said
