@@ -55,8 +55,7 @@ class _Server:
 
     async def chat(self, http: Request) -> Response:
         """Run one chat request; streamed or whole."""
-        context = self._engine.config.model.max_context
-        job = request.read(await http.body(), self._model, context)
+        job = request.read(await http.body(), self._model, self._engine.config)
         try:
             handle = self._engine.submit(job.prompt, job.max_tokens, job.stops)
         except RequestRefused as refused:

@@ -10,9 +10,11 @@ from pydantic import ValidationError
 
 from engine.api.errors import ApiError, from_validation
 from engine.api.models import ChatRequest, NamedChoice
+from engine.config import PAGE_TOKENS
 from engine.text import template
 
 if TYPE_CHECKING:
+    from engine.config import EngineConfig
     from engine.text.dsml import Tools
 
 
@@ -29,7 +31,7 @@ class Job:
     return_token_ids: bool
 
 
-def read(raw: bytes, model: str, max_context: int) -> Job:
+def read(raw: bytes, model: str, config: EngineConfig) -> Job:
     """The job that the body asks for; raises ApiError."""
     body = _json(raw)
     try:
@@ -45,7 +47,7 @@ def read(raw: bytes, model: str, max_context: int) -> Job:
     options = asked.stream_options
     return Job(
         prompt,
-        _limit(len(prompt), asked.limit, max_context),
+        _limit(len(prompt), asked.limit, config),
         asked.stops,
         _callable(asked, shown),
         bool(asked.stream),
@@ -96,8 +98,13 @@ def _render(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> list
         raise ApiError(f"A text is not Unicode: {error.reason}.", "messages") from None
 
 
-def _limit(prompt: int, asked: int | None, max_context: int) -> int:
-    """How many tokens the reply may have; prompt and reply share the context."""
+def _limit(prompt: int, asked: int | None, config: EngineConfig) -> int:
+    """How many tokens the reply may have; prompt and reply share the context, and the pool.
+
+    Who asks for no number gets what there is room for. What the pool cannot hold is the engine's
+    to refuse: it says how many pages are missing.
+    """
+    max_context = config.model.max_context
     if prompt + (asked or 1) > max_context:
         completion = f" and {asked} for the completion" if asked else ""
         raise ApiError(
@@ -106,7 +113,8 @@ def _limit(prompt: int, asked: int | None, max_context: int) -> int:
             "messages",
             "context_length_exceeded",
         )
-    return asked or max_context - prompt
+    room = min(max_context, config.pool_pages * PAGE_TOKENS)
+    return asked or max(room - prompt, 1)
 
 
 def _callable(asked: ChatRequest, tools: list[dict[str, Any]]) -> Tools | None:

@@ -132,15 +132,19 @@ def test_a_stop_text_ends_the_generation_early() -> None:
     assert answer["usage"]["completion_tokens"] == len(encode(said))
 
 
-def test_a_request_beyond_the_pool_is_refused_as_the_clients_error() -> None:
+@pytest.mark.parametrize(
+    "fields", [{"messages": [{"role": "user", "content": "x" * 1024}]}, {"max_tokens": 1024}]
+)
+def test_a_request_beyond_the_pool_is_refused_as_the_clients_error(fields: Any) -> None:
     async def go() -> Any:
         config = EngineConfig(pool_pages=4)
         async with client(Engine(config)) as http:
-            return await http.post(CHAT, json=body(messages=_opening()))
+            return await http.post(CHAT, json=body(**fields))
 
     response = clock.run(go())
     assert response.status_code == 400
     assert response.json()["error"]["type"] == "invalid_request_error"
+    assert "the pool has 4" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("stream", [False, True])

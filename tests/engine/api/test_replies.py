@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import clock
+from engine.config import EngineConfig
 from engine.text.template import render
 from engine.text.tokenizer import EOS, encode
 from tests.engine.api.conversation import OPENAI_TOOLS, USER, events, message_of, post
@@ -49,6 +50,16 @@ def test_a_tool_call_comes_parsed_with_its_reasoning_and_usage() -> None:
         "prompt_tokens_details": {"cached_tokens": 256},
     }
     assert engine.submitted == [(prompt, 8192 - len(prompt), ())]
+
+
+@pytest.mark.parametrize(("pages", "room"), [(2, 512), (31, 31 * 256), (32, 8192), (1024, 8192)])
+def test_without_max_tokens_a_reply_gets_the_room_that_context_and_pool_leave(
+    pages: int, room: int
+) -> None:
+    engine = FakeEngine(["a"], config=EngineConfig(pool_pages=pages))
+    assert post(engine).status_code == 200
+    prompt, max_tokens, _ = engine.submitted[0]
+    assert len(prompt) + max_tokens == room
 
 
 @pytest.mark.parametrize("reply", [HEALTHY, LEAK, "plain", "", "<think>no end", "<think></think>"])
