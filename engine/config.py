@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from engine.errors import ConfigError
 
 PAGE_TOKENS = 256  # production hard-codes system pages of 256 tokens
 C4_RATIO, C128_RATIO = 4, 128  # raw tokens per compressed entry
+LONGEST_CONTEXT = 8192  # tokens; the constructed model tells no more places apart
+SHAPE = (0, 0, C128_RATIO, C4_RATIO)
 
 
 @dataclass(frozen=True)
@@ -17,8 +20,21 @@ class ModelConfig:
 
     index_topk: int = 64
     max_context: int = 8192
-    compress_ratios: tuple[int, ...] = (0, 0, 128, 4)
+    compress_ratios: tuple[int, ...] = SHAPE
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        _at_least(self, "index_topk", 1)
+        if self.max_context % PAGE_TOKENS or not PAGE_TOKENS <= self.max_context <= LONGEST_CONTEXT:
+            raise ConfigError(
+                f"max_context is {self.max_context}; it must be a multiple of {PAGE_TOKENS}, the "
+                f"page size, from {PAGE_TOKENS} to {LONGEST_CONTEXT}"
+            )
+        if self.compress_ratios != SHAPE:
+            raise ConfigError(
+                f"compress_ratios is {self.compress_ratios}; it must be {SHAPE}: "
+                "the constructed model has this shape"
+            )
 
 
 @dataclass(frozen=True)
@@ -57,13 +73,25 @@ class EngineConfig:
         _at_least(self, "max_running", 1)
         _at_least(self, "stream_interval", 1)
         _at_least(self, "pool_pages", 2)
+        _literals(self)
+        if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", self.device):
+            raise ConfigError(f"device is {self.device!r}; accepted: cpu, cuda, cuda:<number>")
 
     def as_dict(self) -> dict[str, Any]:
         """The configuration as JSON-ready values: what `/server_info` answers."""
         return asdict(self)
 
 
-def _at_least(config: EngineConfig, name: str, least: int) -> None:
+def _literals(config: EngineConfig) -> None:
+    """Every field whose type lists its values holds one of them."""
+    for name, hint in get_type_hints(type(config)).items():
+        value = getattr(config, name)
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            accepted = ", ".join(map(str, get_args(hint)))
+            raise ConfigError(f"{name} is {value!r}; accepted: {accepted}")
+
+
+def _at_least(config: EngineConfig | ModelConfig, name: str, least: int) -> None:
     value = getattr(config, name)
     if value < least:
         raise ConfigError(f"{name} is {value}; it must be at least {least}")

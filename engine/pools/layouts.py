@@ -19,6 +19,7 @@ from __future__ import annotations
 import torch
 
 from engine.config import C4_RATIO, C128_RATIO, PAGE_TOKENS
+from engine.errors import ConfigError
 from kernels.layout import PageLayout, Plane
 
 LATENT_ALIGN = 576  # FlashMLA wants pages in multiples of one row of values
@@ -46,14 +47,19 @@ def c128(layers: int) -> PageLayout:
 
 
 def index_k(dtype: str, layers: int) -> PageLayout:
-    """The indexer's keys, one a c4 entry: ``fp8`` with a float32 scale, or plain ``bf16``."""
+    """The indexer's keys, one a c4 entry: ``fp8`` with a float32 scale, or plain ``bf16``.
+
+    Raises ``ConfigError`` for any other dtype.
+    """
     if dtype == "fp8":
         planes: tuple[Plane, ...] = (
             Plane("value", 128, torch.float8_e4m3fn),
             Plane("scale", 1, torch.float32),
         )
-    else:
+    elif dtype == "bf16":
         planes = (Plane("value", 128, torch.bfloat16),)
+    else:
+        raise ConfigError(f"index_k is {dtype!r}; accepted: fp8, bf16")
     return PageLayout(planes, PAGE_TOKENS // C4_RATIO, layers)
 
 
