@@ -10,6 +10,11 @@ from typing import Any
 
 VIOLATION = "violation:"
 
+# In every document, so that whoever reads it finds a zero where a counter never moved.
+ALWAYS_SAID = (
+    *("padded_rows", "host_hits", "pages_restored", "transfers", "aborts_in_flight"),
+    *("prefix_hits", "retractions", "evicted_pages"),
+)
 EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
     "radix": ("prefix_hits",),
     "graph": ("graph_replays",),
@@ -19,8 +24,9 @@ EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
 
 
 def exposure(counters: Mapping[str, int]) -> dict[str, int]:
-    """The counters that say how far an arm went."""
-    return {name: n for name, n in counters.items() if not name.startswith(VIOLATION)}
+    """The counters that say how far an arm went, among them always ``ALWAYS_SAID``."""
+    moved = {name: n for name, n in counters.items() if not name.startswith(VIOLATION)}
+    return dict.fromkeys(ALWAYS_SAID, 0) | moved
 
 
 def violations(counters: Mapping[str, int]) -> dict[str, int]:

@@ -112,7 +112,7 @@ def expected_cell(arm: ArmVerdict) -> Text:
 
 def exposure_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
     """The exposure counters to show, in the house order, with their heads."""
-    if not any(arm.exposure for arm in arms):
+    if not any(any(arm.exposure.values()) for arm in arms):
         return {}
     some = {key: head for key, head in SOMETIMES.items() if any(a.exposure.get(key) for a in arms)}
     return ALWAYS | some
@@ -131,7 +131,7 @@ def exposure_table(arms: Sequence[ArmVerdict]) -> list[Table]:
 
 def counted(counters: Mapping[str, int], key: str) -> str:
     """A counter's value; a dash where nothing was counted at all, which is not a zero."""
-    return str(counters.get(key, 0)) if counters else "–"
+    return str(counters.get(key, 0)) if any(counters.values()) else "–"
 
 
 def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:

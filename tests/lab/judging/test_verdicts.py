@@ -49,7 +49,14 @@ def test_all_right_and_exercised_is_clean() -> None:
     assert (found.verdict, found.reason, findings) == ("clean", "", [])
     assert (found.sessions_corrupt, found.rate, found.replies_due) == (0, 0.0, 2)
     assert found.ci95[0] == 0.0
-    assert found.exposure == USED
+    assert {key: n for key, n in found.exposure.items() if n} == USED
+
+
+def test_a_counter_that_never_moved_is_in_the_exposure_as_zero() -> None:
+    found, _ = judge_arm(arm(placed(RIGHT, 0), counters={"graph_replays": 3}))
+    never = ("padded_rows", "host_hits", "pages_restored", "transfers", "aborts_in_flight")
+    more = ("prefix_hits", "retractions", "evicted_pages")
+    assert found.exposure == {**dict.fromkeys((*never, *more), 0), "graph_replays": 3}
 
 
 def test_one_wrong_reply_is_corrupt_and_rates_count_sessions() -> None:

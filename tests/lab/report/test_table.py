@@ -95,6 +95,14 @@ def test_exposure_shows_what_never_happened_too() -> None:
     assert cells(exposed, ALONE) == ["0", "3", "0", "0", "0"]
 
 
+def test_an_arm_that_counted_nothing_at_all_has_dashes_and_not_zeros() -> None:
+    verdict = four_arms()
+    silent = replace(verdict.arms[-1], exposure={"padded_rows": 0, "host_hits": 0})
+    text = printed(run_report(replace(verdict, arms=(*verdict.arms[:-1], silent))), width=120)
+    assert cells(text[text.index("exposure") :], ALONE) == ["–"] * 5
+    assert "exposure" not in printed(run_report(replace(verdict, arms=(silent,), comparisons=())))
+
+
 def test_every_arm_says_what_its_n_proves() -> None:
     text = printed(run_report(four_arms()), width=120)
     assert "fp8, graph on: 0 of 60 shows only: below 6.0 %" in text
