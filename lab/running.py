@@ -9,20 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab import judging
-from lab.errors import Interrupted
+from lab.errors import Interrupted, TargetError
 from lab.plots import FIGURES
 from lab.plots.style import save, styled
 from lab.progress import RunProgress
 from lab.report.markdown import markdown
 from lab.scenario.loader import parse_scenario
 from lab.store import RunStatus, open_results
+from lab.targets import failure
 from lab.trial import run_arm
 from lab.versions import versions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lab.records import RunVerdict
+    from lab.records import ArmHistory, RunVerdict
     from lab.scenario.models import Scenario
     from lab.store import Results
 
@@ -45,7 +46,9 @@ def run_scenario(
         with progress:
             for arm in scenario.arms:
                 tick = progress.arm(arm.name, scenario.sessions(arm))
-                results.save_arm(run, run_arm(scenario, arm, scenario.seed, tick))
+                history = run_arm(scenario, arm, scenario.seed, tick)
+                results.save_arm(run, history)
+                _check_served(run, history)
     except KeyboardInterrupt:
         results.finish_run(run, RunStatus.INTERRUPTED)
         stored = len(results.run(run).arms)
@@ -58,6 +61,13 @@ def run_scenario(
     results.finish_run(run, RunStatus.DONE)
     write_report(results, verdict, out)
     return verdict
+
+
+def _check_served(run: str, history: ArmHistory) -> None:
+    """Raise `TargetError` for a stored arm whose target died or served nothing."""
+    why = failure(history)
+    if why is not None:
+        raise TargetError(f"arm {history.name!r}: {why}; run {run} holds what finished")
 
 
 def judge_run(results: Results, run: str) -> RunVerdict:

@@ -27,5 +27,23 @@ class Task:
     progress: Progress
 
 
+def failure(history: ArmHistory) -> str | None:
+    """Why the target is to blame for this arm, in one line: it died, or served nothing at all.
+
+    None where it served: a request that fails now and then is an observation, not an accident.
+    """
+    for _, kind, fields in history.events:
+        if kind == "engine_died":
+            return _line(f"the engine died: {fields['error']}")
+    failed = [reply for reply in history.replies if reply.status == "transport_error"]
+    if failed and not any(reply.status == "ok" for reply in history.replies):
+        return _line(f"the engine served nothing: {failed[0].error}")
+    return None
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
 Target = Callable[[Task], ArmHistory]
 TARGETS: Registry[Target] = Registry("target", "lab.targets")

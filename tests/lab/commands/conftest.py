@@ -32,6 +32,7 @@ class FakeTrial:
 
     corrupt: dict[str, int] = field(default_factory=dict)
     raises: dict[str, BaseException] = field(default_factory=dict)
+    dies: dict[str, str] = field(default_factory=dict)  # arm name -> what its engine died of
     asked: list[tuple[str, int, int]] = field(default_factory=list)  # arm, sessions, seed
 
     def __call__(
@@ -50,6 +51,8 @@ class FakeTrial:
         counters = {**made.counters, "graph_replays": 9, "prefix_hits": 9, "padded_rows": 9}
         settings = scenario.settings(arm)
         events = [(0, "tools_offered", {"tools": json.dumps(OFFERED)})]
+        if arm.name in self.dies:
+            events.append((9, "engine_died", {"error": self.dies[arm.name]}))
         return replace(made, replies=replies, settings=settings, counters=counters, events=events)
 
 

@@ -69,6 +69,17 @@ def test_a_target_that_dies_is_exit_3_and_keeps_what_finished(trial, kvlab, fold
     assert run.status == RunStatus.FAILED and len(run.arms) == 2
 
 
+def test_an_engine_that_died_half_way_is_stored_told_and_exit_3(trial, kvlab, folder: Path) -> None:
+    trial.dies = {"fp8, graph on": "RuntimeError: CUDA error"}
+    said = kvlab("run", "good.yaml")
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        (run,) = results.runs()
+    told = "kvlab: arm 'fp8, graph on': the engine died: RuntimeError: CUDA error"
+    assert (said.code, said.err) == (3, f"{told}; run {run.id} holds what finished\n")
+    assert run.status == RunStatus.FAILED and run.arms == ("bf16, graph on", "fp8, graph on")
+    assert not (folder / "results" / run.id).exists()
+
+
 def test_a_run_is_stored_before_it_is_judged(trial, kvlab, folder: Path, monkeypatch) -> None:
     def broken_judge(*_: object) -> None:
         raise ZeroDivisionError

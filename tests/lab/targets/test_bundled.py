@@ -13,10 +13,10 @@ import pytest
 
 from engine import clock
 from engine.events import EventLog
-from lab.errors import TargetError, UserError
+from lab.errors import UserError
 from lab.judging import judge_arm
 from lab.scenario.loader import parse_scenario
-from lab.targets import bundled
+from lab.targets import bundled, failure
 from lab.trial import run_arm
 from tests.lab.driver.followers import Follower, Saying, flips
 
@@ -66,6 +66,14 @@ class Dying(StandIn):
         raise RuntimeError("out of memory")
 
 
+class DyingHalfWay(StandIn):
+    def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> Saying:
+        if len(self.handles) == 2:
+            self.died = RuntimeError("CUDA error:\nillegal access")
+            raise self.died
+        return super().submit(prompt, max_tokens, stop)
+
+
 def ran(
     monkeypatch: pytest.MonkeyPatch, engine: type[StandIn], arm: int = 0, seed: int = 0
 ) -> ArmHistory:
@@ -106,9 +114,25 @@ def test_a_hanging_engine_is_wedged(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {reply.status for reply in history.replies} == {"timeout", "not_sent"}
 
 
-def test_an_engine_that_dies_is_the_targets_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(TargetError, match=r"arm 'one': the engine served nothing: .*500"):
-        ran(monkeypatch, Dying)
+def test_an_engine_that_served_nothing_is_the_targets_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    why = failure(ran(monkeypatch, Dying))
+    assert why is not None and why.startswith("the engine served nothing: ")
+    assert "500" in why
+
+
+def test_an_engine_that_dies_half_way_leaves_what_it_served_and_its_cause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = ran(monkeypatch, DyingHalfWay)
+    assert {reply.status for reply in history.replies} == {"ok", "transport_error", "not_sent"}
+    assert failure(history) == "the engine died: RuntimeError: CUDA error: illegal access"
+
+
+def test_a_wedge_or_a_garble_is_not_the_targets_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert failure(ran(monkeypatch, Hanging)) is None
+    assert failure(ran(monkeypatch, Garbling)) is None
 
 
 def test_clients_that_all_leave_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
