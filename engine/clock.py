@@ -47,7 +47,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         selector.loop = self
         self._now = 0.0
         self._main: asyncio.Task[Any] | None = None
-        self.stalled = False
+        self._stall: str | None = None  # why nothing could ever happen again, once that is so
 
     def time(self) -> float:
         return self._now
@@ -65,22 +65,27 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._now = max(handles[0].when(), math.nextafter(self._now, math.inf))
 
     def stall(self) -> None:
-        """Wake the main task with ``Stalled``: it waits for something that cannot come."""
-        if self._main is None or self._main.done() or self.stalled:
-            raise Stalled("nothing is scheduled and the main task cannot be woken")
-        self.stalled = True
-        self._main.cancel(f"stalled at {self._now:.6f} s of virtual time")
+        """Cancel the main task, which waits for something that cannot come; the first time only."""
+        if self._main is None or self._main.done() or self._stall is not None:
+            raise Stalled(self._stall or "nothing is scheduled and the main task cannot be woken")
+        self._stall = f"stalled at {self._now:.6f} s of virtual time"
+        self._main.cancel(self._stall)
 
     def run_main(self, coro: Coroutine[Any, Any, T]) -> T:
-        """Run ``coro`` to its end; raises ``Stalled`` where it would have hung for ever."""
+        """Run ``coro`` to its end; raises ``Stalled`` where it would have hung for ever.
+
+        Whatever ``coro`` makes of its cancellation, a result or an error, counts for nothing.
+        """
         self._main = main = self.create_task(coro)
         try:
-            self.run_until_complete(main)
-            return main.result()
-        except asyncio.CancelledError as cancelled:
-            if self.stalled:
-                raise Stalled(str(cancelled) or "stalled") from None
-            raise
+            result = self.run_until_complete(main)
+        except (Exception, asyncio.CancelledError) as error:
+            if self._stall is None:
+                raise
+            raise Stalled(self._stall) from error
+        if self._stall is not None:
+            raise Stalled(self._stall)
+        return result
 
 
 def run(coro: Coroutine[Any, Any, T]) -> T:

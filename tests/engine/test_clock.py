@@ -1,6 +1,9 @@
 """The virtual clock: jumps, never waits, and knows when nothing can happen any more."""
 
 import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
@@ -47,6 +50,40 @@ def test_waiting_for_what_cannot_come_is_stalled_and_not_a_hang() -> None:
         await asyncio.Event().wait()
 
     with pytest.raises(Stalled, match=r"1\.5"):
+        clock.run(main())
+
+
+async def _returns() -> None:
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.Event().wait()
+
+
+async def _fails() -> None:
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        raise ValueError("mine") from None
+
+
+async def _waits_again() -> None:
+    await _returns()
+    await asyncio.Event().wait()
+
+
+async def _sleeps_on() -> None:
+    await _returns()
+    await clock.sleep(1.0)
+
+
+@pytest.mark.parametrize("after", [_returns, _fails, _waits_again, _sleeps_on])
+def test_a_stall_is_told_whatever_the_main_task_makes_of_it(
+    after: Callable[[], Coroutine[Any, Any, None]],
+) -> None:
+    async def main() -> None:
+        await clock.sleep(1.5)
+        await after()
+
+    with pytest.raises(Stalled, match=r"^stalled at 1\.500000 s of virtual time$"):
         clock.run(main())
 
 
