@@ -14,6 +14,7 @@ import time
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from engine.errors import Stalled
 
@@ -47,6 +48,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         selector.loop = self
         self._now = 0.0
         self._main: asyncio.Task[Any] | None = None
+        self._born: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
+        self._tasks = 0
+        self.set_task_factory(_numbered)
         self._stall: str | None = None  # why nothing could ever happen again, once that is so
 
     def time(self) -> float:
@@ -57,6 +61,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         that is due in less than a float's last bit gives 0 too, and must still be jumped to.
         """
         return bool(self._ready)  # type: ignore[attr-defined]
+
+    def adopt(self, task: asyncio.Task[Any]) -> None:
+        """Number a task of this loop: asyncio's own numbers go on from run to run."""
+        self._tasks += 1
+        self._born[task] = self._tasks
+
+    def unfinished(self) -> list[asyncio.Task[Any]]:
+        """The tasks that still run, in the order of their creation."""
+        return sorted(asyncio.all_tasks(self), key=lambda task: self._born.get(task, 0))
 
     def jump(self) -> None:
         """Move to the next timer; always forward, even where a float's last bit is coarse."""
@@ -88,6 +101,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return result
 
 
+def _numbered(
+    loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, T], **options: Any
+) -> asyncio.Task[T]:
+    task = asyncio.Task(coro, loop=loop, **options)
+    assert isinstance(loop, VirtualLoop)
+    loop.adopt(task)
+    return task
+
+
 def run(coro: Coroutine[Any, Any, T]) -> T:
     """Run ``coro`` under a fresh virtual clock that starts at 0 s."""
     loop = VirtualLoop()
@@ -98,10 +120,10 @@ def run(coro: Coroutine[Any, Any, T]) -> T:
         _close(loop)
 
 
-def _close(loop: asyncio.AbstractEventLoop) -> None:
+def _close(loop: VirtualLoop) -> None:
     """Cancel what still runs and close the loop, so that nothing leaks into the next run."""
     try:
-        left = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
+        left = loop.unfinished()
         for task in left:
             task.cancel()
         if left:

@@ -105,6 +105,26 @@ def test_a_stall_still_cleans_up_the_other_tasks() -> None:
     assert cleaned == ["waits"]
 
 
+def test_what_still_runs_at_the_end_is_cancelled_in_order_of_creation() -> None:
+    # asyncio names a task by a number that goes on from run to run: no order of names will do
+    names = ["b", None, "Task-1000000", "aa", None, "a", "Task-1"]
+    cancelled: list[int] = []
+
+    async def waits(number: int) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(number)
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(waits(i), name=name) for i, name in enumerate(names)]
+        await clock.sleep(1.0)
+        assert len(tasks) == len(names)
+
+    clock.run(main())
+    assert cancelled == list(range(len(names)))
+
+
 def test_errors_of_the_main_coroutine_pass_through() -> None:
     async def main() -> None:
         raise ValueError("mine")
