@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from engine import clock, defects
 from engine.cache.radix import RadixCache
 from engine.config import PAGE_TOKENS
+from engine.errors import EngineError
 from engine.events import EventLog
 from engine.handle import Handle
 from engine.pools.allocator import PageAllocator
@@ -53,15 +54,18 @@ class Engine:
         self._requests = 0
         self._work = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
+        self._stopped = False
         self.died: Exception | None = None  # what ended the loop, if something did
 
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str] = ()) -> Handle:
         """Queue a generation. Raises ``RequestRefused`` for what can never be served.
 
-        Once the loop has died, raises what it died of.
+        Once the loop has died, raises what it died of; after ``stop``, ``EngineError``.
         """
         if self.died is not None:
             raise self.died
+        if self._stopped:
+            raise EngineError("the engine was stopped; it takes no more requests")
         req = Request(self._requests + 1, prompt, max_tokens, tuple(stop))
         self.scheduler.add(req)
         self._requests = req.id
@@ -84,7 +88,8 @@ class Engine:
         }
 
     async def stop(self) -> None:
-        """End every generation and the loop."""
+        """End every generation and the loop, for good."""
+        self._stopped = True
         for handle in list(self._handles.values()):
             handle.abort()
         if self._serving is not None:

@@ -11,6 +11,7 @@ import torch
 from engine import clock
 from engine.config import EngineConfig, ModelConfig
 from engine.engine import Engine
+from engine.errors import EngineError
 from tests.engine.scribe.world import Session, session
 
 SESSIONS = [session(seed, shared=4, private=2, turns=1) for seed in range(5)]
@@ -73,6 +74,20 @@ def test_a_loop_that_dies_wakes_its_readers() -> None:
             async for _ in handle:
                 pass
         with pytest.raises(TypeError):
+            engine.submit([1], 1)
+
+    clock.run(main(Engine(_config())))
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_a_stopped_engine_takes_no_more_requests(served: bool) -> None:
+    async def main(engine: Engine) -> None:
+        if served:
+            handle = engine.submit([1], 1)
+            async for _ in handle:
+                pass
+        await engine.stop()
+        with pytest.raises(EngineError, match="the engine was stopped"):
             engine.submit([1], 1)
 
     clock.run(main(Engine(_config())))
