@@ -35,14 +35,18 @@ Out = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", metavar="N", min=0, help="Seed, instead of the scenario's.")
+    int | None,
+    typer.Option(
+        "--seed", metavar="N", min=0, max=2**63 - 1, help="Seed, instead of the scenario's."
+    ),
 ]
 Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Patch a dotted key; may be repeated."),
 ]
 Sessions = Annotated[
-    int | None, typer.Option("--sessions", metavar="N", min=1, help="Sessions an arm, at most.")
+    int | None,
+    typer.Option("--sessions", metavar="N", min=1, max=100_000, help="Sessions an arm, at most."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Fail = Annotated[

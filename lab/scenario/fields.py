@@ -15,6 +15,7 @@ from lab.toggles import TOGGLES
 from lab.workloads import PRESETS, WORKLOADS
 
 Sessions = Annotated[int, Field(ge=1, le=100_000)]
+LARGEST_SEED = 2**63 - 1  # what the database's BIGINT holds
 TOGGLED = ("arrival_rate", "abort_rate")  # of the workload, but set by the toggles of these names
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -96,7 +97,7 @@ def scenario_file() -> type[BaseModel]:
             "arms": (Annotated[list[arm], Field(min_length=1)], ...),  # type: ignore[valid-type]
             "toggles": (flips(), {}),
             "expect": (dict[str, ExpectationFile], {}),
-            "seed": (Annotated[int, Field(ge=0)], 0),
+            "seed": (Annotated[int, Field(ge=0, le=LARGEST_SEED)], 0),
         },
     )
 

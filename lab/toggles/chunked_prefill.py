@@ -10,7 +10,7 @@ from lab.toggles.registry import toggle
 
 CHUNKED_PREFILL = toggle(
     "chunked_prefill",
-    count(least=256, multiple_of=256),
+    count(least=256, most=65_536, multiple_of=256),
     2048,
     flag="--chunked-prefill-size",
     applies="engine",

@@ -10,7 +10,7 @@ from lab.toggles.registry import toggle
 
 CONCURRENCY = toggle(
     "concurrency",
-    count(least=1),
+    count(least=1, most=4096),
     60,
     flag="--max-concurrency of the load generator",
     applies="load",

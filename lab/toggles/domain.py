@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool
+from pydantic import AfterValidator, Field, StrictBool, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+SLOWEST_PER_S, FASTEST_PER_S = 0.001, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -27,19 +30,30 @@ def choice(*options: str) -> Domain:
     return Domain(Literal[options], ", ".join(options), options)
 
 
-def count(least: int, multiple_of: int = 1) -> Domain:
-    """A whole number, at least ``least``."""
+def count(least: int, most: int, multiple_of: int = 1) -> Domain:
+    """A whole number from ``least`` to ``most``: beyond that no machine holds what it asks for."""
+    bounds = f"at least {least}, at most {most}"
     if multiple_of == 1:
-        kind: Any = Annotated[int, Field(strict=True, ge=least)]
-        return Domain(kind, f"a whole number, at least {least}")
-    kind = Annotated[int, Field(strict=True, ge=least, multiple_of=multiple_of)]
-    return Domain(kind, f"a multiple of {multiple_of}, at least {least}")
+        kind: Any = Annotated[int, Field(strict=True, ge=least, le=most)]
+        return Domain(kind, f"a whole number, {bounds}")
+    kind = Annotated[int, Field(strict=True, ge=least, le=most, multiple_of=multiple_of)]
+    return Domain(kind, f"a multiple of {multiple_of}, {bounds}")
 
 
 def rate() -> Domain:
-    """Events a second, zero or more."""
-    kind = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
-    return Domain(kind, "a number a second, at least 0")
+    """Events a second; 0 is none or all at once, and what is nearly 0 would never end."""
+    number = Field(strict=True, ge=0, le=FASTEST_PER_S, allow_inf_nan=False)
+    bounds = {"anyOf": [{"const": 0}, {"minimum": SLOWEST_PER_S}], "maximum": FASTEST_PER_S}
+    kind = Annotated[
+        float, number, AfterValidator(_zero_or_seen), WithJsonSchema({"type": "number", **bounds})
+    ]
+    return Domain(kind, f"a number a second: 0, or from {SLOWEST_PER_S} to {FASTEST_PER_S}")
+
+
+def _zero_or_seen(per_s: float) -> float:
+    if 0 < per_s < SLOWEST_PER_S:
+        raise PydanticCustomError("too_slow", "neither 0 nor a rate that anyone would wait for")
+    return per_s
 
 
 def fraction() -> Domain:

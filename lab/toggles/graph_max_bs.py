@@ -10,7 +10,7 @@ from lab.toggles.registry import toggle
 
 GRAPH_MAX_BS = toggle(
     "graph_max_bs",
-    count(least=1),
+    count(least=1, most=4096),
     64,
     flag="--cuda-graph-max-bs",
     applies="engine",

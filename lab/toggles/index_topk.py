@@ -11,7 +11,7 @@ from lab.toggles.registry import toggle
 
 INDEX_TOPK = toggle(
     "index_topk",
-    count(least=1),
+    count(least=1, most=4096),
     64,
     flag="index_topk of the model configuration",
     applies="engine",

@@ -10,7 +10,7 @@ from lab.toggles.registry import toggle
 
 POOL_PAGES = toggle(
     "pool_pages",
-    count(least=2),
+    count(least=2, most=65_536),
     1024,
     flag="--max-total-tokens, in pages of 256 tokens",
     applies="engine",

@@ -10,7 +10,7 @@ from lab.toggles.registry import toggle
 
 STREAM_INTERVAL = toggle(
     "stream_interval",
-    count(least=1),
+    count(least=1, most=4096),
     1,
     flag="--stream-interval",
     applies="engine",

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from lab.records import SessionPlan
 
 
+LONGEST_S = 1_000_000  # a pause or a patience, seconds; "never" is not a number
+
+
 class WorkloadModel(BaseModel):
     """Parameters that all loads share. Durations in seconds of the arm's clock.
 
@@ -32,11 +35,11 @@ class WorkloadModel(BaseModel):
     sessions: int = Field(default=60, ge=1, le=100_000)
     turns: int = Field(default=4, ge=1, le=64)
     stream: bool = True
-    think_s: float = Field(default=0.0, ge=0)
+    think_s: float = Field(default=0.0, ge=0, le=LONGEST_S)
     arrival_rate: float | None = Field(default=None, gt=0)
     abort_rate: float = Field(default=0.0, ge=0, le=1)
     max_tokens: int = Field(default=420, ge=1)
-    timeout_s: float = Field(default=600.0, gt=0)
+    timeout_s: float = Field(default=600.0, gt=0, le=LONGEST_S)
 
     @abstractmethod
     def plan(self, seed: int) -> list[SessionPlan]:

@@ -98,6 +98,29 @@ def test_nothing_is_written_where_the_scenario_is_wrong(trial, kvlab, folder: Pa
     assert not (folder / "results").exists() and trial.asked == []
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--seed", "99999999999999999999"),
+        ("--sessions", "1000000000"),
+        ("--sessions", "0"),
+        ("--set", "engine.pool_pages=1e20"),
+        ("--set", "engine.pool_pages=2000000000"),
+        ("--set", "engine.graph_max_bs=1e9"),
+        ("--set", "engine.arrival_rate=1e-300"),
+        ("--set", "workload.think_s=.inf"),
+        ("--set", "seed=9223372036854775808"),
+    ],
+    ids=" ".join,
+)
+def test_a_number_that_nothing_could_hold_is_one_line_and_no_run(
+    trial, kvlab, folder: Path, options: tuple[str, str]
+) -> None:
+    said = kvlab("run", "good.yaml", *options)
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert not (folder / "results").exists() and trial.asked == []
+
+
 def test_ab_runs_two_named_arms(trial, kvlab) -> None:
     said = kvlab("ab", "good.yaml", "bf16, one at a time", "fp8, graph on", "--json")
     assert [arm["name"] for arm in said.json["arms"]] == ["bf16, one at a time", "fp8, graph on"]
