@@ -30,7 +30,8 @@ from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, RunVerdict
 from lab.stats import fisher, newcombe, wilson
 from lab.wedge import wedge
 
-Expect = Mapping[str, Any]  # arm's name or "*" -> an object with ``verdict``, or a mapping
+# An arm's name or "*" -> an object with ``verdict`` and ``violations``, or a mapping with them.
+Expect = Mapping[str, Any]
 Place = tuple[int, int]  # session, turn
 
 
@@ -86,6 +87,7 @@ def judge_arm(
         wall_s=history.wall_s,
         virtual_s=history.virtual_s,
         reason=reason,
+        expected_violations=expected_violations(expect, history.name),
     ), findings
 
 
@@ -102,11 +104,25 @@ def compare(a: ArmVerdict, b: ArmVerdict) -> Comparison:
 
 def expected_verdict(expect: Expect | None, name: str) -> str | None:
     """What the scenario expects of the arm, by its name or by ``*``."""
-    wanted = (expect or {}).get(name, (expect or {}).get("*"))
+    wanted = _wanted(expect, name)
     if wanted is None or isinstance(wanted, str):
         return wanted
     verdict = wanted["verdict"] if isinstance(wanted, Mapping) else wanted.verdict
     return str(verdict)
+
+
+def expected_violations(expect: Expect | None, name: str) -> tuple[str, ...]:
+    """The violations that the scenario wants named in the arm."""
+    wanted = _wanted(expect, name)
+    if wanted is None or isinstance(wanted, str):
+        return ()
+    if isinstance(wanted, Mapping):
+        return tuple(wanted.get("violations", ()))
+    return tuple(wanted.violations)
+
+
+def _wanted(expect: Expect | None, name: str) -> Any:
+    return (expect or {}).get(name, (expect or {}).get("*"))
 
 
 def _conclude(

@@ -108,6 +108,7 @@ class ArmVerdict:
     wall_s: float
     virtual_s: float
     reason: str = ""  # one phrase: why inconclusive, who wedged
+    expected_violations: tuple[str, ...] = ()  # those that the scenario wants to see broken
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,11 @@ def rates(verdict: RunVerdict) -> str:
                 f"{arm.replies_corrupt}/{arm.replies_due}",
                 str(arm.unfinished),
                 arm.verdict,
-                "–" if arm.expected is None else arm.expected,
+                words.expected_word(arm),
             ]
         )
     heads = ["arm", "corrupt sessions", "rate", "Wilson 95 %", "Fisher p vs first"]
-    return table([*heads, "corrupt replies/due", "unfinished", "verdict", "expected"], rows)
+    return table([*heads, "corrupt replies/due", "unfinished", "verdict", "as expected"], rows)
 
 
 def exposure(arms: Sequence[ArmVerdict]) -> str:

@@ -102,12 +102,8 @@ def ab_table(verdict: RunVerdict) -> Table:
 
 
 def expected_cell(arm: ArmVerdict) -> Text:
-    """``yes``, or what the scenario says instead; a dash when it says nothing."""
-    if arm.expected is None:
-        return Text("–")
-    if words.as_expected(arm):
-        return Text("yes")
-    return Text(f"NO: {arm.expected}", style="bold red")
+    """Whether the arm is what the scenario says, red where it is not."""
+    return Text(words.expected_word(arm), style="" if words.as_expected(arm) else "bold red")
 
 
 def exposure_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:

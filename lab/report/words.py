@@ -55,8 +55,24 @@ def of(arm: ArmVerdict) -> str:
 
 
 def as_expected(arm: ArmVerdict) -> bool:
-    """Whether the verdict is the scenario's, or the scenario expects nothing."""
-    return arm.expected is None or arm.expected == arm.verdict
+    """Whether verdict and violations are the scenario's, or the scenario expects nothing."""
+    return arm.expected is None or (arm.expected == arm.verdict and not unseen(arm))
+
+
+def unseen(arm: ArmVerdict) -> list[str]:
+    """The violations that the scenario expects of the arm and nobody saw."""
+    return [name for name in arm.expected_violations if not arm.violations.get(name)]
+
+
+def expected_word(arm: ArmVerdict) -> str:
+    """``yes``, or what the scenario says instead; a dash when it says nothing."""
+    if arm.expected is None:
+        return "–"
+    if as_expected(arm):
+        return "yes"
+    if arm.expected != arm.verdict:
+        return f"NO: {arm.expected}"
+    return f"NO: without {', '.join(unseen(arm))}"
 
 
 def tally(counts: Mapping[str, int]) -> str:
@@ -159,5 +175,9 @@ def expectation(arms: Sequence[ArmVerdict]) -> list[str]:
     """Whether the scenario's expectations hold; nothing when it has none."""
     if all(arm.expected is None for arm in arms):
         return []
-    wrong = sum(not as_expected(arm) for arm in arms)
-    return [f"{wrong} of {len(arms)} arms NOT as expected" if wrong else "as expected"]
+    wrong = [arm for arm in arms if not as_expected(arm)]
+    if not wrong:
+        return ["as expected"]
+    lacking = sorted({n for arm in wrong if arm.expected == arm.verdict for n in unseen(arm)})
+    without = f" (NO: without {', '.join(lacking)})" if lacking else ""
+    return [f"{len(wrong)} of {len(arms)} arms NOT as expected{without}"]

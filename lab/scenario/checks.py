@@ -11,10 +11,12 @@ from engine.config import PAGE_TOKENS
 from engine.defects import catalog
 from engine.errors import ConfigError
 from lab.scenario.complaints import problem
-from lab.scenario.models import EVERY_OTHER_ARM, Arm, Scenario
+from lab.scenario.models import EVERY_OTHER_ARM, Arm, Expectation, Scenario
 from lab.scenario.problem import Path, Problem, spell
 from lab.toggles import to_engine_config
 from lab.workloads import resolve
+
+BOOKS = "page_books_broken"  # any engine may break them, whatever its build
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -62,6 +64,21 @@ def _expectations(scenario: Scenario) -> Iterator[Problem]:
         if name not in names:
             accepted = ", ".join(repr(known) for known in names)
             yield Problem(("expect", name), "no arm has this name", accepted, name, names)
+    for name, expectation in scenario.expect.items():
+        yield from _violations(("expect", name, "violations"), expectation)
+
+
+def _violations(path: Path, expectation: Expectation) -> Iterator[Problem]:
+    """Whether some engine can name these violations, and the verdict that they make is expected."""
+    evidence = {name for defect in catalog().values() for name in defect.evidence}
+    known = tuple(sorted({*evidence, BOOKS}))
+    for index, name in enumerate(expectation.violations):
+        if name not in known:
+            what = f"unknown violation {name!r}"
+            yield Problem((*path, index), what, ", ".join(known), name, known)
+    if expectation.violations and expectation.verdict != "corrupt":
+        what = f"an arm with violations is corrupt, and {expectation.verdict} is expected"
+        yield Problem(path, what, "none, or the verdict corrupt")
 
 
 def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:

@@ -108,3 +108,9 @@ def m001_initial(db: DuckDBPyConnection) -> None:
             difference_high DOUBLE NOT NULL);
         """
     )
+
+
+@migration
+def m002_expected_violations(db: DuckDBPyConnection) -> None:
+    """The violations that the scenario wants to see; verdicts of before never asked for any."""
+    db.execute("ALTER TABLE verdicts ADD COLUMN expected_violations JSON DEFAULT '[]'")

@@ -25,8 +25,11 @@ FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
 VERDICT_COLUMNS = (
     *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
     *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
+    "expected_violations",
 )
-JSON_COLUMNS = frozenset({"tool_calls", "outcomes", "violations", "exposure"})
+JSON_COLUMNS = frozenset(
+    {"tool_calls", "outcomes", "violations", "exposure", "expected_violations"}
+)
 
 Row = Sequence[Any]
 
@@ -103,6 +106,8 @@ def finding_of(row: Row) -> Finding:
 def arm_verdict_of(row: Row) -> ArmVerdict:
     """A verdict from name, settings, digest, wall, virtual, ci low and high, VERDICT_COLUMNS."""
     name, settings, digest, wall_s, virtual_s, low, high, *own = row
+    fields = fields_of(VERDICT_COLUMNS, own)
+    fields["expected_violations"] = tuple(fields["expected_violations"])
     return ArmVerdict(
         name=name,
         settings=json.loads(settings),
@@ -110,7 +115,7 @@ def arm_verdict_of(row: Row) -> ArmVerdict:
         wall_s=wall_s,
         virtual_s=virtual_s,
         ci95=(low, high),
-        **fields_of(VERDICT_COLUMNS, own),
+        **fields,
     )
 
 

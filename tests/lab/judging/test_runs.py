@@ -48,6 +48,13 @@ def test_expectations_are_by_name_then_by_star() -> None:
     assert expected_verdict(None, "bad") is None
 
 
+def test_expected_violations_are_read_with_the_verdict() -> None:
+    wanted = Expectation(verdict="corrupt", violations=("padded_row_wrote_owned_slot",))
+    verdict, _ = judge_run("r", "s", 0, [BAD, GOOD], {"bad": wanted, "*": {"verdict": "clean"}})
+    assert verdict.arms[0].expected_violations == ("padded_row_wrote_owned_slot",)
+    assert verdict.arms[1].expected_violations == ()
+
+
 def test_arms_of_one_configuration_must_have_one_history() -> None:
     other = replace(named("again", 0), history_digest="sha256:1")
     twice = [named("first", 0), replace(named("again", 0)), replace(other, name="third")]

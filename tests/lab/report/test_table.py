@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from lab.report import words
+from lab.report.markdown import markdown
 from lab.report.table import print_run, run_report
 from lab.stats import wilson
 from tests.lab.samples import arm_verdict, history, run_verdict, sample_run
@@ -86,6 +87,19 @@ def test_a_mismatch_is_marked_in_the_row_and_in_the_headline() -> None:
     text = printed(run_report(wrong))
     assert cells(text, "fp8, graph on")[-1] == "NO: corrupt"
     assert "1 of 3 arms NOT as expected." in words.headline(wrong)
+
+
+def test_a_violation_that_was_expected_and_not_seen_is_a_mismatch() -> None:
+    verdict, _ = sample_run()
+    first, *others = verdict.arms
+    wanted = replace(first, expected_violations=("padded_row_wrote_owned_slot",))
+    assert words.expected_word(wanted) == "yes"
+    wrong = replace(verdict, arms=(replace(wanted, violations={}), *others))
+    without = "NO: without padded_row_wrote_owned_slot"
+    assert without in printed(run_report(wrong), width=200)
+    assert without in markdown(wrong)
+    assert f"1 of 3 arms NOT as expected ({without})." in words.headline(wrong)
+    assert max(len(line) for line in printed(run_report(wrong)).splitlines()) <= 100
 
 
 def test_exposure_shows_what_never_happened_too() -> None:
