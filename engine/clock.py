@@ -101,10 +101,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return result
 
 
-def _numbered(
-    loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, T], **options: Any
-) -> asyncio.Task[T]:
-    task = asyncio.Task(coro, loop=loop, **options)
+def _numbered(loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> asyncio.Task[Any]:
+    task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
     assert isinstance(loop, VirtualLoop)
     loop.adopt(task)
     return task
