@@ -6,13 +6,13 @@ be judged later.
 
 from __future__ import annotations
 
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from lab import judging
-from lab.errors import Interrupted, TargetError
-from lab.plots import FIGURES
-from lab.plots.style import save, styled
+from lab.errors import Interrupted, TargetError, UserError
 from lab.progress import RunProgress
+from lab.report.figures import save_figures
 from lab.report.markdown import markdown
 from lab.scenario.loader import parse_scenario
 from lab.store import RunStatus, open_results
@@ -39,8 +39,10 @@ def run_scenario(
 ) -> RunVerdict:
     """Run, store, judge and draw; ``out`` is the figures' folder, by default one a run.
 
-    Raises `TargetError` where an arm could not be driven, `Interrupted` on the user's word.
+    Raises `UserError`, with nothing begun, where that folder cannot be written, `TargetError` where
+    an arm could not be driven, `Interrupted` on the user's word.
     """
+    _make(out or results.path.parent)
     run = results.begin_run(scenario.name, scenario.source, scenario.seed, versions())
     try:
         with progress:
@@ -83,15 +85,25 @@ def judge_run(results: Results, run: str) -> RunVerdict:
 def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Path:
     """Figures and a markdown report of a judged run; returns their folder."""
     folder = folder_of(verdict.run, results.path, out)
-    folder.mkdir(parents=True, exist_ok=True)
-    histories, findings = results.histories(verdict.run), results.findings(verdict.run)
-    with styled():
-        for name, draw in FIGURES.all().items():
-            figure = draw(verdict, histories, findings)
-            if figure is not None:
-                save(figure, folder, name)
-    (folder / "report.md").write_text(markdown(verdict), encoding="utf-8")
+    findings = results.findings(verdict.run)
+    save_figures(verdict, results.histories(verdict.run), findings, folder)
+    report = folder / "report.md"
+    try:
+        report.write_text(markdown(verdict), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{report}: cannot be written: {error.strerror}") from error
     return folder
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of a run's figures, and try it: the run may take hours, and comes first."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        what = f"no folder for figures: {error.strerror}"
+        raise UserError(f"{folder}: {what}; --out names another") from None
 
 
 def folder_of(run: str, db: Path, out: Path | None) -> Path:

@@ -15,6 +15,7 @@ from lab.app import answer
 from lab.plots import FIGURES
 from lab.records import ArmHistory
 from lab.registry import Registry
+from lab.report import figures
 from lab.scenario.models import Arm, Scenario
 from tests.lab.replies import EXPECTED, TOOLS, said
 from tests.lab.samples import history
@@ -61,14 +62,14 @@ def trial(monkeypatch: pytest.MonkeyPatch) -> FakeTrial:
     """Arms of this test are made up; the first one is corrupt. No figure is drawn."""
     fake = FakeTrial(corrupt={"bf16, graph on": 3})
     monkeypatch.setattr(running, "run_arm", fake)
-    monkeypatch.setattr(running, "FIGURES", Registry("figure", "lab.stats"))
+    monkeypatch.setattr(figures, "FIGURES", Registry("figure", "lab.stats"))
     return fake
 
 
 @pytest.fixture
 def drawn(trial: FakeTrial, monkeypatch: pytest.MonkeyPatch) -> FakeTrial:
     """The same with figures."""
-    monkeypatch.setattr(running, "FIGURES", FIGURES)
+    monkeypatch.setattr(figures, "FIGURES", FIGURES)
     return trial
 
 

@@ -43,6 +43,32 @@ def test_out_names_the_folder_of_the_figures(drawn, kvlab, folder: Path) -> None
     assert (folder / "other" / "lab.duckdb").exists()
 
 
+@pytest.mark.parametrize("out", ["good.yaml", "good.yaml/deeper", "/proc/here"])
+def test_a_folder_that_cannot_be_made_is_told_before_anything_runs(
+    trial, kvlab, folder: Path, out: str
+) -> None:
+    said = kvlab("run", "good.yaml", "--out", out)
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert said.err.startswith(f"kvlab: {out}: no folder for figures: ")
+    assert trial.asked == []
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        assert results.runs() == []
+
+
+def test_a_report_that_cannot_be_written_is_one_line_and_the_run_is_kept(
+    drawn, kvlab, folder: Path
+) -> None:
+    (folder / "mine" / "report.md").mkdir(parents=True)
+    said = kvlab("run", "good.yaml", "--out", "mine")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert "report.md: cannot be written" in said.err
+    (folder / "mine" / "rates.png").unlink()
+    (folder / "mine" / "rates.png").mkdir()
+    assert kvlab("report", "--out", "mine").err.startswith("kvlab: mine: cannot write figures: ")
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        assert [run.status for run in results.runs()] == [RunStatus.DONE]
+
+
 @pytest.mark.parametrize(("kind", "code"), [("corrupt", 1), ("inconclusive", 0)])
 def test_fail_on_makes_a_verdict_an_exit_code(trial, kvlab, kind: str, code: int) -> None:
     assert kvlab("run", "good.yaml", "--fail-on", kind).code == code
