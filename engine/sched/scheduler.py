@@ -107,6 +107,10 @@ class Scheduler:
         """`cache`, `request 7`, or None for a page that is free, reserved or not of the pool."""
         return self.holdings.owner_of(page)
 
+    def generation_of(self, page: int) -> int:
+        """How often the page was taken: unchanged while one owner hands it to the cache."""
+        return self.holdings.generation_of(page)
+
     def check(self) -> list[str]:
         """Broken page and slot invariants, as sentences; holds at every moment."""
         return audit.check(self.holdings, self._admitted())

@@ -31,13 +31,18 @@ class Owners(Protocol):
         """``request 7``, ``cache``, or None for a free or reserved page."""
         ...
 
+    def generation_of(self, page: int) -> int:
+        """Changes whenever the page is taken anew, not when its request leaves it to the cache."""
+        ...
+
 
 class Ledger:
     """Watches one engine's index-K pool."""
 
     def __init__(self, events: EventLog, owners: Owners) -> None:
         self.events, self.owners = events, owners
-        self._writer: Tensor | None = None  # int64 [physical rows]: slot that last wrote it
+        # int64 [physical rows, 2]: the slot that last wrote it, its page's generation at the time
+        self._writer: Tensor | None = None
 
     def observe(self, trace: StoreTrace, step: int, lanes: int | None) -> None:
         """Judge one call of the store. ``lanes`` is the decode batch's size, None in a prefill."""
@@ -73,22 +78,38 @@ class Ledger:
         rows = self._physical(trace, slots)
         assert self._writer is not None
         before = self._writer[rows]
-        self._writer[rows] = slots
-        clash = (before >= 0) & (before // ENTRIES != slots // ENTRIES)
+        self._writer[rows] = torch.stack([slots, self._generations(slots)], dim=1)
+        clash = (before[:, 0] >= 0) & (before[:, 0] // ENTRIES != slots // ENTRIES)
         if not clash.any():
             return
         pairs = zip(before[clash].tolist(), slots[clash].tolist(), strict=True)
-        live = [pair for pair in pairs if self.owners.owner_of(pair[0] // ENTRIES) is not None]
-        if live:
-            lost, at = live[0]
+        lost = [(slot, at) for (slot, taken), at in pairs if self._still_held(slot, taken)]
+        self.events.count("aliased_rows", int(clash.sum()))
+        if lost:
+            slot, at = lost[0]
             self.events.violation(
                 "row_shared_by_two_slots",
-                n=len(live),
+                n=len(lost),
                 step=step,
                 slot=at,
-                lost_slot=lost,
-                owner=str(self.owners.owner_of(lost // ENTRIES)),
+                lost_slot=slot,
+                owner=str(self.owners.owner_of(slot // ENTRIES)),
             )
+
+    def _still_held(self, slot: int, generation: int) -> bool:
+        """Whether the page is held, and by nobody but those who held it when the slot was written.
+
+        An owner that came later never wrote the slot, so it lost nothing.
+        """
+        page = slot // ENTRIES
+        held = self.owners.owner_of(page) is not None
+        return held and self.owners.generation_of(page) == generation
+
+    def _generations(self, slots: Tensor) -> Tensor:
+        """The generation of each slot's page now: one question a page, not one a row."""
+        pages, which = (slots // ENTRIES).unique(return_inverse=True)
+        now = [self.owners.generation_of(page) for page in pages.tolist()]
+        return torch.tensor(now, dtype=torch.int64, device=slots.device)[which]
 
     def _physical(self, trace: StoreTrace, slots: Tensor) -> Tensor:
         """Row number of each slot's bytes, counted in rows from the pool's start."""
@@ -96,6 +117,6 @@ class Ledger:
         row_bytes = layout.row_bytes("value")
         if self._writer is None:
             extent = pages.shape[0] * pages.stride(0) + layout.page_bytes
-            self._writer = torch.full((extent // row_bytes + 1,), -1, device=pages.device)
+            self._writer = torch.full((extent // row_bytes + 1, 2), -1, device=pages.device)
         page, off = slots // ENTRIES, slots % ENTRIES
         return (page * pages.stride(0) + off * row_bytes) // row_bytes
