@@ -56,17 +56,21 @@ class Ledger:
             return
         rows = torch.nonzero(dead).flatten().tolist()
         slots = trace.written[dead].tolist()
+        kinds = ["incomplete" if live else "padding" for live in trace.live[dead].tolist()]
         owners = [self.owners.owner_of(at // ENTRIES) for at in slots]
-        hits = list(zip(rows, slots, owners, strict=True))
-        owned = [hit for hit in hits if hit[2] is not None]
+        hits = list(zip(rows, slots, kinds, owners, strict=True))
+        owned = [hit for hit in hits if hit[3] is not None]
         self.events.count("dead_row_writes", len(hits))
+        for kind in sorted({*kinds}):
+            self.events.count(f"dead_writes_{kind}", kinds.count(kind))
         if owned:
-            row, at, owner = owned[0]
+            row, at, kind, owner = owned[0]
             self.events.violation(
                 "padded_row_wrote_owned_slot",
                 n=len(owned),
                 step=step,
                 row=row,
+                dead=kind,
                 slot=at,
                 page=at // ENTRIES,
                 owner=str(owner),
