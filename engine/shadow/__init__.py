@@ -1,1 +1,1 @@
-"""Who wrote each row, and who owned it: the ledger behind every verdict."""
+"""What the index-K store wrote, held against who owned the page: dead rows and aliased rows."""

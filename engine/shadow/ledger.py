@@ -1,10 +1,14 @@
 """The ledger of index-K writes. One rule: it looks at what a store wrote, never at what it meant.
 
-Two invariants are watched on every step, whatever the build:
+Two invariants are watched whatever the build, in the index-K pool and in no other:
 
 - ``padded_row_wrote_owned_slot``: a row that must not write (padding, or a decode row that
-  completes no entry) wrote a slot of a page that somebody holds;
-- ``row_shared_by_two_slots``: two slots of different pages turn out to be the same bytes.
+  completes no entry) wrote a slot of a page that somebody holds; watched in decode steps;
+- ``row_shared_by_two_slots``: a write took the bytes that a slot of another page had last been
+  given, while whoever gave them still held that page; watched in prefill and decode.
+
+Not watched: what a write contains, who reads it, and a live row that writes a wrong slot. Two slots
+of one call that share bytes are seen when the loser is next written, not at that call.
 """
 
 from __future__ import annotations
