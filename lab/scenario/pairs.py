@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from lab.errors import ScenarioError
 from lab.scenario.document import Patch
 from lab.scenario.loader import parse_scenario
 from lab.scenario.models import EVERY_OTHER_ARM, Scenario
+from lab.scenario.patches import value_of
 from lab.scenario.problem import did_you_mean
 from lab.toggles import TOGGLES
 
@@ -54,7 +53,7 @@ def _flipped(toggle: str) -> list[dict[str, Any]]:
         hint = did_you_mean(key, TOGGLES.all())
         accepted = ", ".join(TOGGLES.all())
         raise ScenarioError(f"--toggle {toggle}: unknown key {key!r}; accepted: {accepted}{hint}")
-    sides = [YAML().load(side) for side in (first, second)]
+    sides = [value_of(side, f"--toggle {toggle}") for side in (first, second)]
     if sides[0] == sides[1]:
         raise ScenarioError(f"--toggle {toggle}: both sides are equal")
     texts = (first.strip(), second.strip())

@@ -31,11 +31,12 @@ def parse_set(text: str) -> Patch:
     if not equals or not all(steps):
         raise ScenarioError(f"{option}: not a patch; accepted: key.of.the.scenario=value")
     keys = tuple(int(step) if step.isdecimal() else step for step in steps)
-    return Patch(keys, _value(value, option), option)
+    return Patch(keys, value_of(value, option), option)
 
 
-def _value(text: str, option: str) -> Any:
+def value_of(text: str, option: str) -> Any:
+    """The YAML value that an option spells; raises `ScenarioError` in one line."""
     try:
         return YAML().load(text)
-    except (YAMLError, ValueError):
+    except (YAMLError, ValueError, RecursionError):
         raise ScenarioError(f"{option}: the value is not YAML") from None

@@ -16,7 +16,7 @@ from engine.api import create_app
 from engine.engine import Engine
 from engine.errors import ConfigError, Stalled
 from lab.driver import InProcess, Load, Recorder, drive
-from lab.errors import UserError
+from lab.errors import TargetError, UserError
 from lab.planned import announce
 from lab.records import ArmHistory
 from lab.targets.base import TARGETS, Task
@@ -29,7 +29,8 @@ def bundled(task: Task) -> ArmHistory:
 
     An engine that dies leaves the event ``engine_died`` behind what it had served; raising is for
     whoever has stored that (`lab.targets.failure`).
-    Raises ``UserError`` for a configuration that cannot work.
+    Raises ``UserError`` for a configuration that cannot work, ``TargetError`` where the engine did
+    not start.
     """
     began_s = clock.wall_s()
     run = _Run(task)
@@ -54,6 +55,9 @@ class _Run:
             self.engine = Engine(config)
         except ConfigError as error:
             raise UserError(f"arm {task.name!r}: {error}") from None
+        except (RuntimeError, MemoryError) as error:  # torch's word for no memory and no device
+            why = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+            raise TargetError(f"arm {task.name!r}: the engine did not start: {why}") from error
         self.recorder = Recorder(task.plans, task.progress, self.engine.events)
         self.virtual_s = 0.0
 

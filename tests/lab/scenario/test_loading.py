@@ -96,6 +96,9 @@ def test_a_pair_of_one_toggle_makes_its_own_arms(tmp_path: Path) -> None:
         ([], "graph=true", "not a toggle"),
         ([], "grap=true,false", "did you mean 'graph'"),
         ([], "graph=true,true", "both sides are equal"),
+        ([], "pool_pages={,64", "--toggle pool_pages={,64: the value is not YAML"),
+        ([], "pool_pages=64,[", "--toggle pool_pages=64,[: the value is not YAML"),
+        ([], "pool_pages={,}", "the value is not YAML"),
         ([], "graph=true,maybe", "--toggle graph=true,maybe: arms.1.graph: 'maybe'"),
     ],
 )

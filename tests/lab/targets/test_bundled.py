@@ -13,7 +13,7 @@ import pytest
 
 from engine import clock
 from engine.events import EventLog
-from lab.errors import UserError
+from lab.errors import TargetError, UserError
 from lab.judging import judge_arm
 from lab.scenario.loader import parse_scenario
 from lab.targets import bundled, failure
@@ -64,6 +64,16 @@ class Hanging(StandIn):
 class Dying(StandIn):
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> Saying:
         raise RuntimeError("out of memory")
+
+
+class TooLarge(StandIn):
+    def __init__(self, config: EngineConfig) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory:\nyou tried 9 EB")
+
+
+class TooLargeForPython(StandIn):
+    def __init__(self, config: EngineConfig) -> None:
+        raise MemoryError
 
 
 class DyingHalfWay(StandIn):
@@ -128,6 +138,15 @@ def test_an_engine_that_dies_half_way_leaves_what_it_served_and_its_cause(
     history = ran(monkeypatch, DyingHalfWay)
     assert {reply.status for reply in history.replies} == {"ok", "transport_error", "not_sent"}
     assert failure(history) == "the engine died: RuntimeError: CUDA error: illegal access"
+
+
+@pytest.mark.parametrize("engine", [TooLarge, TooLargeForPython])
+def test_an_engine_that_cannot_start_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, engine: type[StandIn]
+) -> None:
+    with pytest.raises(TargetError, match=r"^arm 'one': the engine did not start: .*") as caught:
+        ran(monkeypatch, engine)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_wedge_or_a_garble_is_not_the_targets_failure(monkeypatch: pytest.MonkeyPatch) -> None:
