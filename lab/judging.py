@@ -9,8 +9,9 @@ An arm's verdict is the first that holds:
 ``inconclusive``      replies are missing, a detector failed, or a toggle was never exercised
 ``clean``             every reply was due, came, and is right
 
-Rates are per session, over all sessions of the arm. Everything is read from the history, so a
-stored run can be judged again.
+Rates are per session, over the sessions that were owed a reply: one whose client left before its
+first answer shows nothing. Everything is read from the history, so a stored run can be judged
+again.
 """
 
 from __future__ import annotations
@@ -67,17 +68,18 @@ def judge_arm(
     named = _named(findings, Kind.CORRUPT)
     sessions = {session for session, _ in named}
     due = [reply for reply in history.replies if reply.due]
+    owed = len({reply.session for reply in due})
     verdict, reason = _conclude(history, findings, twin)
     return ArmVerdict(
         name=history.name,
         settings=history.settings,
-        sessions=history.sessions,
+        sessions=owed,
         sessions_corrupt=len(sessions),
         replies_due=len(due),
         replies_corrupt=len(named),
         unfinished=len({_place(f) for f in findings if f.kind == Kind.UNFINISHED.value}),
-        rate=len(sessions) / history.sessions if history.sessions else 0.0,
-        ci95=wilson(len(sessions), history.sessions),
+        rate=len(sessions) / owed if owed else 0.0,
+        ci95=wilson(len(sessions), owed),
         outcomes=dict(Counter(found.detector for found in named.values()).most_common()),
         violations=violations(history.counters),
         exposure=exposure(history.counters),

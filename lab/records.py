@@ -92,7 +92,7 @@ class ArmVerdict:
 
     name: str
     settings: dict[str, Any]
-    sessions: int
+    sessions: int  # those that were owed a reply: the n of every rate
     sessions_corrupt: int
     replies_due: int
     replies_corrupt: int

@@ -107,6 +107,9 @@ def proves(arm: ArmVerdict) -> str:
     """What n sessions prove, and no more."""
     if arm.sessions == 0:
         return "no session: shows nothing"
+    if arm.sessions_corrupt == 0 and (arm.unfinished or arm.verdict not in ("clean", "corrupt")):
+        missing = f", {arm.unfinished} replies missing" if arm.unfinished else ""
+        return f"{of(arm)} seen corrupt{missing}: shows no bound"
     if arm.sessions_corrupt == 0:
         return f"{of(arm)} shows only: below {percent(arm.ci95[1])}"
     if arm.sessions_corrupt == arm.sessions:

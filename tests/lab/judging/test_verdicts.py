@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from lab.detectors import DETECTORS, Detector, Kind
-from lab.judging import judge_arm
+from lab.judging import compare, judge_arm
 from lab.records import ArmHistory, Reply
+from lab.stats import fisher, newcombe, wilson
 from tests.lab.replies import EXPECTED, TOOLS, call, said
 
 ON = {"graph": True, "radix": True, "index_k": "bf16"}
@@ -139,6 +140,16 @@ def test_a_reply_that_its_client_gave_up_is_not_due() -> None:
     left = placed(said(""), 1, status="aborted", due=False, raw_text=None)
     found, _ = judge_arm(arm(placed(RIGHT, 0), left))
     assert (found.verdict, found.replies_due, found.unfinished) == ("clean", 1, 0)
+
+
+def test_a_session_that_was_owed_nothing_is_not_among_those_that_stayed_clean() -> None:
+    left = [placed(said(""), s, status="aborted", due=False, raw_text=None) for s in range(2, 12)]
+    found, _ = judge_arm(arm(placed(WRONG, 0), placed(RIGHT, 1), *left))
+    assert (found.sessions, found.sessions_corrupt, found.rate) == (2, 1, 0.5)
+    assert found.ci95 == wilson(1, 2)
+    other, _ = judge_arm(arm(placed(RIGHT, 0), placed(RIGHT, 1), *left))
+    pair = compare(found, other)
+    assert (pair.p_value, pair.difference_ci95) == (fisher(1, 2, 0, 2), newcombe(1, 2, 0, 2))
 
 
 def test_a_failing_detector_makes_an_arm_inconclusive_not_clean(

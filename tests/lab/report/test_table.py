@@ -120,7 +120,7 @@ def test_an_arm_that_counted_nothing_at_all_has_dashes_and_not_zeros() -> None:
 def test_every_arm_says_what_its_n_proves() -> None:
     text = printed(run_report(four_arms()), width=120)
     assert "fp8, graph on: 0 of 60 shows only: below 6.0 %" in text
-    assert f"{ALONE}: 0 of 12 shows only: below 24.2 %" in text
+    assert f"{ALONE}: 0 of 12 seen corrupt: shows no bound" in text
     assert "inconclusive: never exercised: graph" in text
     assert "bf16, graph on: 10 of 60 shows: between 9.3 and 28.0 %" in text
 
@@ -176,11 +176,12 @@ def test_many_corrupt_arms_are_counted_after_the_first_two() -> None:
     assert "and 2 more arms corrupt" in said
 
 
-def proves(corrupt: int, sessions: int) -> str:
+def proves(corrupt: int, sessions: int, unfinished: int = 0) -> str:
     arm: ArmVerdict = replace(
         sample_run()[0].arms[0],
         sessions=sessions,
         sessions_corrupt=corrupt,
+        unfinished=unfinished,
         ci95=wilson(corrupt, sessions),
     )
     return words.proves(arm)
@@ -190,6 +191,11 @@ def test_what_n_proves_at_the_edges() -> None:
     assert proves(0, 0) == "no session: shows nothing"
     assert proves(3, 3) == "3 of 3 shows: above 43.9 %"
     assert proves(0, 1000) == "0 of 1000 shows only: below 0.4 %"
+
+
+def test_none_seen_corrupt_among_missing_replies_bounds_nothing() -> None:
+    assert proves(0, 60, unfinished=7) == "0 of 60 seen corrupt, 7 replies missing: shows no bound"
+    assert proves(3, 60, unfinished=7).startswith("3 of 60 shows: between")
 
 
 def test_small_numbers_keep_their_meaning() -> None:
