@@ -1,7 +1,8 @@
 """Dead rows carry -1, and an unguarded indexed write takes -1 as the last row of the pool.
 
 Origin   vllm-project/vllm#43810 and #43869; SGLang's c4_out_loc carried -1 in one version.
-Trigger  bf16 index-K, a captured step, a pool so full that its last page is owned.
+Trigger  bf16 index-K, a captured step, a pool so full that its last page is owned. No batching is
+         needed: three of four steps of a single row complete no entry, and carry -1.
 Symptom  whoever owns the last page loses its last index key, again and again.
 Fix      engine.runner.dead_rows.ToReservedSlot, or a store that skips negative slots.
 """
