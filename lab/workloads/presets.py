@@ -31,7 +31,6 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                     "groups": 6,
                     "shared_entries": 11,  # 3.3k tokens: 13 pages to share
                     "private_entries": 5,  # 1.5k tokens
-                    "think_s": 0.5,  # what a tool takes: batches shrink and grow again
                     "max_tokens": 420,
                 }
             ),
