@@ -6,11 +6,12 @@ PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --constraint co
 
 INCIDENT := scenarios/incidents/padded_scatter_stale_slots.yaml
 
-.PHONY: help demo test check unit kernels bench clean
+.PHONY: help demo test check unit slow kernels bench clean
 
 help:
 	@echo 'make demo    install, then a smaller run of the incident: five minutes at most on two cores'
 	@echo 'make test    install, check, and run every test'
+	@echo 'make slow    the long tests: the baseline of 1,008 sessions on three seeds'
 	@echo 'make check   ruff, mypy --strict, import contracts'
 	@echo 'make bench   what the bundled engine does a second, and where the time goes'
 
@@ -35,11 +36,15 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test
-	$(BIN)/pytest --ignore=tests/kernels
+	$(BIN)/pytest --ignore=tests/kernels -m 'not slow and not gpu' -n 2 --dist worksteal
+
+# The baseline at its full size on three seeds, and long exactness runs: about an hour on two cores.
+slow: $(VENV)/.test
+	$(BIN)/pytest -m slow -n 2 --dist worksteal
 
 # A wrong stride can crash Triton's interpreter, so these tests run as a process of their own.
 kernels: $(VENV)/.test
-	TRITON_INTERPRET=1 $(BIN)/pytest tests/kernels
+	TRITON_INTERPRET=1 $(BIN)/pytest tests/kernels -m 'not gpu'
 
 bench: $(VENV)/.run
 	$(BIN)/kvlab doctor --bench
