@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.text.parser import Parsed, StreamParser, collect, parse
 from lab.detectors.base import Context, Kind, detector
-from lab.detectors.surface import arguments_of, calls
+from lab.detectors.surface import calls, readable
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -32,7 +32,7 @@ def _received_otherwise(reply: Reply, once: Parsed) -> str | None:
         return f"content {reply.content!r:.60} instead of {once.content!r:.60}"
     if (reply.reasoning or "") != (once.reasoning or ""):
         return f"reasoning {reply.reasoning!r:.60} instead of {once.reasoning!r:.60}"
-    if _readable(calls(reply)) != _readable([(c.name, c.arguments) for c in once.calls]):
+    if readable(calls(reply)) != readable([(c.name, c.arguments) for c in once.calls]):
         return f"calls {calls(reply)!r:.80} instead of {once.calls!r:.80}"
     expected = "tool_calls" if once.calls else "stop"
     if reply.finish_reason != expected:
@@ -48,14 +48,3 @@ def _cut_otherwise(raw: str, once: Parsed, context: Context) -> str | None:
         if collect(deltas + parser.finish(), parser.problem) != once:
             return f"parses otherwise in pieces of {size} characters"
     return None
-
-
-def _readable(made: list[tuple[str, str]]) -> list[tuple[str, object]]:
-    """Calls with their arguments read, so that the spelling of JSON does not matter."""
-    read: list[tuple[str, object]] = []
-    for name, text in made:
-        try:
-            read.append((name, arguments_of(text)))
-        except ValueError:
-            read.append((name, text))
-    return read

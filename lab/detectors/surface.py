@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lab.records import Reply
 
 # U+FF5C is DSML's own bar; damaged and look-alike replies show it doubled, as U+2016, or as ASCII.
@@ -50,6 +52,17 @@ def arguments_of(text: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise ValueError(f"{type(value).__name__} instead of an object")
     return value
+
+
+def readable(made: Iterable[tuple[str, str]]) -> list[tuple[str, object]]:
+    """Calls with their arguments read, so that the spelling of JSON does not matter."""
+    read: list[tuple[str, object]] = []
+    for name, text in made:
+        try:
+            read.append((name, arguments_of(text)))
+        except ValueError:
+            read.append((name, text))
+    return read
 
 
 def excerpt(text: str, at: int = 0, length: int = 40) -> str:

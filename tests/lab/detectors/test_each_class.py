@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 D = "｜DSML｜"
 SALAD = EXPECTED.replace("parameter name", "parameuer name")
 INVOKE = EXPECTED[EXPECTED.index(f"<{D}invoke") : EXPECTED.index(f"</{D}tool_calls")]
+MUTE = EXPECTED.replace("Call get_record for", "Ask for")  # announces nothing
 UNCLOSED = EXPECTED.replace(f"</{D}invoke>\n", "")
 SPOILT: dict[str, list[Reply]] = {
     "foreign_secret": [said(call(table="THEIRS6789"))],
@@ -78,6 +79,9 @@ SPOILT: dict[str, list[Reply]] = {
         said(EXPECTED.replace("for KEY1", "for KEY2")),
         said("<think>a</think>\n\nhello", expected="<think>a</think>\n\nhallo"),
         said(""),
+        replace(said(MUTE, expected=MUTE), raw_text=None, tool_calls=(), content="Done."),
+        replace(said(EXPECTED), raw_text=None, content="One more thing."),
+        replace(said(EXPECTED), raw_text=None, reasoning="Call get_rec0rd for KEY1KEY1KEY1."),
     ],
 }
 FAULTY: dict[str, list[Reply]] = {
@@ -126,3 +130,8 @@ def test_a_text_that_differs_from_its_twin_is_nondeterminism_and_no_corruption()
     context = replace(CONTEXT, twin={(0, 0): "hallo"})
     assert [f.detector for f in examine(strange(content="hello"), context)] == ["nondeterminism"]
     assert examine(strange(content="hallo"), context) == []
+
+
+def test_a_call_that_is_missing_is_seen_where_the_raw_text_is_not_told() -> None:
+    silent = replace(said(EXPECTED), raw_text=None, tool_calls=(), finish_reason="stop")
+    assert "wrong_text" in [found.detector for found in examine(silent, CONTEXT)]

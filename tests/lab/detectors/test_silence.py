@@ -38,6 +38,7 @@ ODD: dict[str, Reply] = {
     "its own words": strange(content="It is MINE12345 and OURS13579."),
     "bars in prose": strange(content="a || b, a ｜ b, DSML"),
     "no tokens, no text": strange(content="", completion_tokens=0),
+    "no raw text, and all its parts": replace(said(EXPECTED), raw_text=None),
     "no thought": said("hello", expected="hello"),
 }
 
