@@ -112,6 +112,24 @@ def test_waiting_in_vain_while_others_are_served_is_no_wedge() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["prefill", "decode", "arrive", "end"])
+def test_waiting_in_vain_while_the_engine_works_is_slow_and_no_wedge(kind: str) -> None:
+    history = arm(placed(RIGHT, 0, done_s=5.0), late(1, 6.0, 306.0))
+    history.events += [(int(300e9), kind, {"request": 7})]
+    assert verdict(history)[0] == "inconclusive"
+
+
+def test_what_a_client_did_itself_is_no_sign_of_an_engine_that_lives() -> None:
+    history = arm(placed(RIGHT, 0, done_s=5.0), late(1, 6.0, 306.0), late(2, 5.5, 305.5))
+    history.events += [
+        (int(5.5e9), "arrive", {"request": 8}),
+        (int(6e9), "arrive", {"request": 7}),
+        (int(305.5e9), "end", {"request": 8, "reason": "abort"}),
+        (int(306e9), "end", {"request": 7, "reason": "abort"}),
+    ]
+    assert verdict(history)[0] == "wedged"
+
+
 def test_unfinished_turns_make_an_arm_inconclusive_and_are_counted_once() -> None:
     missing = placed(said(""), 1, status="not_sent", raw_text=None)
     cut = placed(said(EXPECTED[:40], "length"), 2)
