@@ -131,14 +131,15 @@ def _conclude(
     history: ArmHistory, findings: Sequence[Finding], twin: ArmHistory | None
 ) -> tuple[str, str]:
     """The verdict, and one phrase of reason where the numbers do not say it."""
-    broken = violations(history.counters)
+    broken, stuck = violations(history.counters), wedge(history) or ""
     if _named(findings, Kind.CORRUPT):
-        return "corrupt", ""
+        return "corrupt", stuck
     if broken:
-        return "corrupt", f"no reply shows it, the ledger does: {', '.join(broken)}"
+        shown = f"no reply shows it, the ledger does: {', '.join(broken)}"
+        return "corrupt", f"{shown}; {stuck}" if stuck else shown
     if faults := _named(findings, Kind.PARSER_FAULT):
         return "parser_fault", next(iter(faults.values())).detail
-    if stuck := wedge(history):
+    if stuck:
         return "wedged", stuck
     if twin is not None and twin.history_digest != history.history_digest:
         return "nondeterministic", f"{twin.name!r} is equal in all settings and went otherwise"

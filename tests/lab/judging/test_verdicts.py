@@ -186,7 +186,14 @@ def test_a_failing_detector_makes_an_arm_inconclusive_not_clean(
 
 def test_corruption_outranks_everything_else() -> None:
     history = arm(placed(WRONG, 0), late(1, 0.0, 300.0), stalled="stalled", counters={})
-    assert verdict(history)[0] == "corrupt"
+    assert verdict(history) == ("corrupt", "stalled")  # and its wedge is not hidden
+
+
+def test_a_violation_does_not_hide_a_wedge_either() -> None:
+    counters = {**USED, "violation:page_books_broken": 1}
+    found, reason = verdict(arm(placed(RIGHT, 0), late(1, 6.0, 306.0), counters=counters))
+    assert found == "corrupt"
+    assert "page_books_broken; session 1 waited 300 s" in reason
 
 
 def test_the_other_sessions_words_are_known_from_the_history_alone() -> None:
