@@ -149,6 +149,9 @@ def _conclude(
 
 def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
     """Why an arm without a failure is not clean either; empty if it is."""
+    for _, kind, fields in history.events:
+        if kind == "engine_died":
+            return f"the engine died: {' '.join(str(fields.get('error')).split())}"
     due = sum(reply.due for reply in history.replies)
     finished = sum(reply.due and reply.status == "ok" for reply in history.replies)
     if not finished:

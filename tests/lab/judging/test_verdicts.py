@@ -142,6 +142,12 @@ def test_nothing_finished_is_inconclusive() -> None:
     assert verdict(arm(missing)) == ("inconclusive", "no reply finished")
 
 
+def test_an_engine_that_died_is_the_reason_whatever_it_served_before() -> None:
+    history = arm(placed(RIGHT, 0), placed(said(""), 1, status="transport_error", raw_text=None))
+    history.events += [(9, "engine_died", {"error": "KeyError:\n7"})]
+    assert verdict(history) == ("inconclusive", "the engine died: KeyError: 7")
+
+
 @pytest.mark.parametrize("toggle", ["graph", "radix"])
 def test_a_toggle_that_is_on_and_never_exercised_is_inconclusive(toggle: str) -> None:
     unused = {"graph": "graph_replays", "radix": "prefix_hits"}[toggle]
