@@ -18,7 +18,7 @@ ALWAYS_SAID = (
 EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
     "radix": ("prefix_hits",),
     "graph": ("graph_replays",),
-    "overlap": ("overlap_steps", "discarded_tokens"),
+    "overlap": ("overlap_steps",),
     "abort_rate": ("clients_left",),
 }
 

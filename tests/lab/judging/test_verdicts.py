@@ -13,8 +13,8 @@ from lab.records import ArmHistory, Reply
 from lab.stats import fisher, newcombe, wilson
 from tests.lab.replies import EXPECTED, TOOLS, call, said
 
-ON = {"graph": True, "radix": True, "index_k": "bf16"}
-USED = {"graph_replays": 9, "prefix_hits": 2, "padded_rows": 5}
+ON = {"graph": True, "radix": True, "overlap": True, "index_k": "bf16"}
+USED = {"graph_replays": 9, "prefix_hits": 2, "padded_rows": 5, "overlap_steps": 4}
 RIGHT, WRONG = said(EXPECTED), said(call(table="MINE12346"))
 OFFERED = [{"type": "function", "function": {"name": n, "parameters": p}} for n, p in TOOLS.items()]
 
@@ -148,10 +148,10 @@ def test_an_engine_that_died_is_the_reason_whatever_it_served_before() -> None:
     assert verdict(history) == ("inconclusive", "the engine died: KeyError: 7")
 
 
-@pytest.mark.parametrize("toggle", ["graph", "radix"])
+@pytest.mark.parametrize("toggle", ["graph", "radix", "overlap"])
 def test_a_toggle_that_is_on_and_never_exercised_is_inconclusive(toggle: str) -> None:
-    unused = {"graph": "graph_replays", "radix": "prefix_hits"}[toggle]
-    counters = {**USED, unused: 0}
+    unused = {"graph": "graph_replays", "radix": "prefix_hits", "overlap": "overlap_steps"}[toggle]
+    counters = {**USED, "discarded_tokens": 3, unused: 0}
     assert verdict(arm(placed(RIGHT, 0), counters=counters)) == (
         "inconclusive",
         f"never exercised: {toggle}",
