@@ -186,10 +186,5 @@ def _twin(index: int, histories: Sequence[ArmHistory]) -> ArmHistory | None:
     return None
 
 
-def _texts(twin: ArmHistory | None) -> dict[Place, str]:
-    replies = twin.replies if twin else []
-    return {(r.session, r.turn): whole(r) for r in replies if r.status == "ok"}
-
-
 def _same(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
