@@ -4,7 +4,7 @@ An arm's verdict is the first that holds:
 
 ``corrupt``           a reply that was due has a wrong text, or the ledger saw a row destroyed
 ``parser_fault``      the texts are right and some were parsed otherwise than they read
-``wedged``            the clock stalled, or a client waited in vain while the engine did nothing at all
+``wedged``            the clock stalled, or a client waited in vain while nothing at all went on
 ``nondeterministic``  an arm of equal configuration and seed has another history
 ``inconclusive``      replies are missing, a detector failed, or a toggle was never exercised
 ``clean``             every reply was due, came, and is right
