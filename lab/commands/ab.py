@@ -29,10 +29,10 @@ def ab(
 ) -> None:
     """Run two arms of a scenario, or the two values of one toggle, and compare them."""
     from lab.running import folder_of, perform
-    from lab.scenario.loader import load_scenario
+    from lab.scenario.loader import capped, load_scenario
     from lab.scenario.pairs import pair
 
     two = pair(load_scenario(scenario, sets or (), seed), arms or (), toggle)
-    verdict = perform(two.with_sessions(sessions), db, out)
+    verdict = perform(capped(two, sessions), db, out)
     show_run(verdict, as_json, folder_of(verdict.run, db, out))
     raise typer.Exit(exit_code(verdict, fail_on))

@@ -20,8 +20,9 @@ def run(
 ) -> None:
     """Run a scenario: every arm, stored, then judged, then shown as an A/B table."""
     from lab.running import folder_of, perform
-    from lab.scenario.loader import load_scenario
+    from lab.scenario.loader import capped, load_scenario
 
-    verdict = perform(load_scenario(scenario, sets or (), seed).with_sessions(sessions), db, out)
+    asked = capped(load_scenario(scenario, sets or (), seed), sessions)
+    verdict = perform(asked, db, out)
     show_run(verdict, as_json, folder_of(verdict.run, db, out))
     raise typer.Exit(exit_code(verdict, fail_on))

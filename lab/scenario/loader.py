@@ -49,6 +49,18 @@ def parse_scenario(text: str, file: str, patched: Sequence[Patch] = ()) -> Scena
     return scenario
 
 
+def capped(scenario: Scenario, most: int | None) -> Scenario:
+    """The same with at most ``most`` sessions an arm, also in its source; None caps nothing."""
+    if most is None:
+        return scenario
+    numbers: dict[tuple[str | int, ...], int]
+    numbers = {("workload", "sessions"): scenario.workload.sessions}
+    numbers |= {("arms", i, "sessions"): arm.sessions or 0 for i, arm in enumerate(scenario.arms)}
+    option = f"--sessions {most}"
+    lower = [Patch(keys, most, option) for keys, number in numbers.items() if number > most]
+    return parse_scenario(scenario.source, str(scenario.path), lower)
+
+
 def find(path: Path) -> Path:
     """``path`` itself, or the one file under ``scenarios/`` of that name."""
     if path.exists():

@@ -87,17 +87,6 @@ class Scenario(Frozen):
             "abort_rate": toggled["abort_rate"],
         }
 
-    def with_sessions(self, most: int | None) -> Scenario:
-        """The same with ``most`` sessions an arm; an arm that asks for fewer keeps its number."""
-        if most is None:
-            return self
-        arms = tuple(
-            arm.model_copy(update={"sessions": min(most, arm.sessions)}) if arm.sessions else arm
-            for arm in self.arms
-        )
-        workload = self.workload.model_copy(update={"sessions": most})
-        return self.model_copy(update={"arms": arms, "workload": workload})
-
     def expected(self, arm_name: str) -> Expectation | None:
         """What the file expects of the arm, by its name or by ``*``; None where it is silent."""
         return self.expect.get(arm_name, self.expect.get(EVERY_OTHER_ARM))

@@ -8,6 +8,7 @@ import pytest
 
 from lab import judging
 from lab.errors import TargetError
+from lab.scenario.loader import parse_scenario
 from lab.store import RunStatus, open_results
 from tests.lab.commands.conftest import FakeTrial, Said
 
@@ -26,6 +27,15 @@ def test_a_run_prints_exactly_one_json_document(trial: FakeTrial, kvlab) -> None
     assert (first["sessions_corrupt"], first["sessions"]) == (3, 20)
     assert trial.asked == [(ARMS[0], 20, 7), (ARMS[1], 20, 7), (ARMS[2], 12, 7)]
     assert [pair["b"] for pair in said.json["comparisons"]] == ARMS[1:]
+
+
+def test_what_is_stored_is_what_ran(trial, kvlab, folder: Path) -> None:
+    kvlab("run", "good.yaml", "--sessions", "5", "--seed", "7", "--set", "engine.radix=false")
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        (run,) = results.runs()
+    again = parse_scenario(run.yaml, "stored")
+    assert [again.sessions(arm) for arm in again.arms] == [n for _, n, _ in trial.asked] == [5] * 3
+    assert (again.seed, again.engine["radix"]) == (7, False)
 
 
 def test_a_run_shows_a_table_and_leaves_figures_and_a_report(drawn, kvlab, folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import ScenarioError
-from lab.scenario.loader import load_scenario, parse_scenario
+from lab.scenario.loader import capped, load_scenario, parse_scenario
 from lab.scenario.pairs import pair
 from lab.toggles import defaults
 from lab.workloads import PRESETS
@@ -27,10 +27,28 @@ def test_settings_come_from_defaults_then_preset_then_file_then_arm(tmp_path: Pa
 def test_an_arm_may_have_its_own_number_of_sessions(tmp_path: Path) -> None:
     scenario = load_scenario(write(tmp_path))
     assert [scenario.sessions(arm) for arm in scenario.arms] == [60, 60, 12]
-    capped = scenario.with_sessions(6)
-    assert [capped.sessions(arm) for arm in capped.arms] == [6, 6, 6]
-    more = scenario.with_sessions(200)
-    assert [more.sessions(arm) for arm in more.arms] == [200, 200, 12]
+
+
+@pytest.mark.parametrize(
+    ("most", "left"), [(6, [6, 6, 6]), (12, [12, 12, 12]), (30, [30, 30, 12]), (200, [60, 60, 12])]
+)
+def test_sessions_are_capped_never_raised_and_the_source_says_so(
+    most: int, left: list[int], tmp_path: Path
+) -> None:
+    scenario = capped(load_scenario(write(tmp_path), ["engine.radix=false"]), most)
+    assert [scenario.sessions(arm) for arm in scenario.arms] == left
+    assert parse_scenario(scenario.source, str(scenario.path)) == scenario
+    assert scenario.engine["radix"] is False
+
+
+def test_the_preset_s_sessions_are_capped_as_the_file_s_own(tmp_path: Path) -> None:
+    text = GOOD.replace(", preset: reference, sessions: 60", ", preset: small")
+    scenario = load_scenario(write(tmp_path, text))
+    assert capped(scenario, None) == scenario
+    small = capped(scenario, 3)
+    assert [small.sessions(arm) for arm in small.arms] == [3, 3, 3]
+    assert "sessions: 3" in small.source
+    assert [capped(scenario, 20).sessions(arm) for arm in scenario.arms] == [8, 8, 12]
 
 
 def test_the_preset_gives_the_sessions_that_the_file_does_not(tmp_path: Path) -> None:
