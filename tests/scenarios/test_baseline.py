@@ -1,4 +1,4 @@
-"""Zero is the noise floor: no toggle, alone or with others, makes a healthy build answer wrongly."""
+"""Zero is the noise floor: no toggle, alone or with others, makes a healthy build say wrong."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each incident's file concludes what it expects: the defect's arms fail by name, its cures pass."""
+"""Each incident concludes what its file expects: the defect's arms fail by name, cures pass."""
 
 import pytest
 
