@@ -14,7 +14,7 @@ from lab.errors import Interrupted, TargetError, UserError
 from lab.progress import RunProgress
 from lab.report.figures import save_figures
 from lab.report.markdown import markdown
-from lab.scenario.loader import parse_scenario
+from lab.scenario.loader import expectations
 from lab.store import RunStatus, open_results
 from lab.targets import failure
 from lab.trial import run_arm
@@ -75,7 +75,7 @@ def _check_served(run: str, history: ArmHistory) -> None:
 def judge_run(results: Results, run: str) -> RunVerdict:
     """Judge a stored run, again or for the first time, and store what is concluded."""
     stored = results.run(run)
-    expect = parse_scenario(stored.yaml, f"scenario of run {run}").expect
+    expect = expectations(stored.yaml, f"scenario of run {run}")
     histories = results.histories(run)
     verdict, findings = judging.judge_run(run, stored.scenario, stored.seed, histories, expect)
     results.save_verdict(run, verdict, findings)

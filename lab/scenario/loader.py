@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from lab.errors import ScenarioError
 from lab.scenario.checks import check
 from lab.scenario.complaints import problems
 from lab.scenario.document import Document, Patch, read
-from lab.scenario.fields import scenario_file
+from lab.scenario.fields import ExpectationFile, scenario_file
 from lab.scenario.models import Arm, Expectation, Flip, Scenario, Workload
 from lab.scenario.patches import patches
 from lab.scenario.problem import MISSING
@@ -47,6 +47,20 @@ def parse_scenario(text: str, file: str, patched: Sequence[Patch] = ()) -> Scena
     if found:
         raise _first(document, found)
     return scenario
+
+
+def expectations(text: str, file: str) -> dict[str, Expectation]:
+    """What a scenario expects, and nothing else of it: presets and toggles may have changed since.
+
+    Raises `ScenarioError`.
+    """
+    document = Document(text, file)
+    found = document.plain().get("expect", {})
+    try:
+        checked = TypeAdapter(dict[str, ExpectationFile]).validate_python(found)
+    except ValidationError as error:
+        raise _first(document, problems(error, ("expect",))) from None
+    return _expectations({name: one.model_dump() for name, one in checked.items()})
 
 
 def capped(scenario: Scenario, most: int | None) -> Scenario:
@@ -108,12 +122,16 @@ def _build(given: dict[str, Any], document: Document) -> Scenario:
         engine=given.get("engine", {}),
         arms=tuple(_arm(dict(arm)) for arm in given["arms"]),
         toggles={key: Flip(**flip) for key, flip in given.get("toggles", {}).items()},
-        expect={name: Expectation(**one) for name, one in given.get("expect", {}).items()},
+        expect=_expectations(given.get("expect", {})),
         seed=given.get("seed", 0),
         path=Path(document.file),
         source=document.source(),
         base={**defaults(), **PRESETS[preset].engine},
     )
+
+
+def _expectations(given: dict[str, Any]) -> dict[str, Expectation]:
+    return {name: Expectation(**one) for name, one in given.items()}
 
 
 def _arm(given: dict[str, Any]) -> Arm:

@@ -128,6 +128,18 @@ def test_a_run_is_stored_before_it_is_judged(trial, kvlab, folder: Path, monkeyp
         assert [history.name for history in results.histories(run.id)] == ARMS
 
 
+def test_an_old_run_is_judged_after_its_scenario_s_words_have_changed(
+    trial, kvlab, folder: Path
+) -> None:
+    first = kvlab("run", "good.yaml", "--json").json
+    with open_results(folder / "results" / "lab.duckdb") as results:
+        (run,) = results.runs()
+        text = run.yaml.replace("preset: reference", "preset: gone").replace("graph:", "old:")
+        results.db.execute("UPDATE runs SET yaml = ?", [text])
+    again = kvlab("judge", "--json")
+    assert again.code == 0 and again.json["arms"] == first["arms"]
+
+
 def test_nothing_is_written_where_the_scenario_is_wrong(trial, kvlab, folder: Path) -> None:
     said = kvlab("run", "good.yaml", "--set", "engine.index_k=bf61")
     assert said.code == 2 and said.out == "" and said.err.count("\n") == 1

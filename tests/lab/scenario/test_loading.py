@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import ScenarioError
-from lab.scenario.loader import capped, load_scenario, parse_scenario
+from lab.scenario.loader import capped, expectations, load_scenario, parse_scenario
 from lab.scenario.pairs import pair
 from lab.toggles import defaults
 from lab.workloads import PRESETS
@@ -79,6 +79,15 @@ def test_the_source_reads_back_as_the_same_scenario(tmp_path: Path) -> None:
     again = parse_scenario(scenario.source, str(scenario.path))
     assert again == scenario
     assert "# what the code under test contains" in scenario.source
+
+
+def test_expectations_are_read_whatever_the_rest_says() -> None:
+    now = parse_scenario(GOOD, "good.yaml").expect
+    text = GOOD.replace("preset: reference", "preset: gone").replace("graph: true,", "old: 3,")
+    assert expectations(text, "old.yaml") == now
+    assert expectations("name: silent", "silent.yaml") == {}
+    with pytest.raises(ScenarioError, match=r"^old.yaml:17: expect.\*.verdict: 'cleen'"):
+        expectations(GOOD.replace("verdict: clean", "verdict: cleen"), "old.yaml")
 
 
 def test_a_bare_name_finds_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
