@@ -99,7 +99,7 @@ async def _read_whole(response: httpx.Response, outcome: Outcome) -> None:
     outcome.chunks.append(response.text)
     try:
         body = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BrokenStream(f"not JSON: {response.text[:60]!r}") from None
     outcome.received.take_whole(body)
     outcome.received.first_token_s = now()

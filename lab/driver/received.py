@@ -5,12 +5,15 @@ One rule: keep what came, repair nothing; what is not a reply at all raises ``Br
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from lab.driver.sse import BrokenStream
+
+MOST_TOKENS = 2**31 - 1  # what a column of the results database holds
 
 
 @dataclass
@@ -42,7 +45,7 @@ class Received:
         if choice is None or not isinstance(message, dict):
             raise BrokenStream(f"no choice in {str(body)[:60]!r}")
         self._text(message)
-        self.tool_calls = list(message.get("tool_calls") or [])
+        self.tool_calls = [_whole_call(call) for call in message.get("tool_calls") or []]
         self._end(choice)
 
     def _delta(self, event: Any, now_s: float) -> None:
@@ -71,33 +74,64 @@ class Received:
     def _head(self, body: Any) -> dict[str, Any] | None:
         if not isinstance(body, dict) or "error" in body:
             raise BrokenStream(f"an error instead of a reply: {str(body)[:120]}")
-        self.request_id = body.get("id") or self.request_id
-        self.usage = body.get("usage") or self.usage
+        self.request_id = _utf8(body.get("id") or "") or self.request_id
+        self.usage = _counts(body.get("usage") or self.usage)
         choices = body.get("choices") or []
         return choices[0] if choices else None
 
     def _text(self, part: dict[str, Any]) -> None:
         if part.get("content") is not None:
-            self.content = (self.content or "") + part["content"]
+            self.content = (self.content or "") + _utf8(part["content"])
         if part.get("reasoning_content") is not None:
-            self.reasoning = (self.reasoning or "") + part["reasoning_content"]
+            self.reasoning = (self.reasoning or "") + _utf8(part["reasoning_content"])
 
     def _call(self, part: dict[str, Any]) -> None:
         """Merge one delta of a call: the first names it, later ones add to its arguments."""
         index = part.get("index", 0)
+        if index < 0:
+            raise BrokenStream(f"a tool call at {index}")
         if index == len(self.tool_calls):
             self.tool_calls.append(
                 {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
             )
         call, function = self.tool_calls[index], part.get("function") or {}
         call["id"] = part.get("id") or call["id"]
-        call["function"]["name"] += function.get("name") or ""
-        call["function"]["arguments"] += function.get("arguments") or ""
+        call["function"]["name"] += _utf8(function.get("name") or "")
+        call["function"]["arguments"] += _utf8(function.get("arguments") or "")
 
     def _end(self, choice: dict[str, Any]) -> None:
-        self.finish_reason = choice.get("finish_reason") or self.finish_reason
-        if choice.get("token_ids") is not None:
-            self.token_ids = list(choice["token_ids"])
+        self.finish_reason = _utf8(choice.get("finish_reason") or "") or self.finish_reason
+        ids = choice.get("token_ids")
+        if ids is not None:
+            if not isinstance(ids, list) or any(type(token) is not int for token in ids):
+                raise BrokenStream(f"token_ids are not a list of numbers: {str(ids)[:60]}")
+            self.token_ids = ids
+
+
+def _counts(usage: Any) -> dict[str, Any]:
+    """The usage, if it is one: a mapping whose counts are counts."""
+    details = usage.get("prompt_tokens_details") or {}
+    counts = {key: usage.get(key) for key in ("prompt_tokens", "completion_tokens")}
+    for key, count in {**counts, "cached_tokens": details.get("cached_tokens")}.items():
+        if count is not None and not (type(count) is int and 0 <= count <= MOST_TOKENS):
+            raise BrokenStream(f"usage.{key} is no count of tokens: {str(count)[:60]}")
+    return dict(usage)
+
+
+def _whole_call(call: Any) -> dict[str, Any]:
+    """A call of a whole reply; what it lacks or what its arguments hold is for a detector."""
+    if not isinstance(call, dict) or not isinstance(call.get("function") or {}, dict):
+        raise BrokenStream(f"not a tool call: {str(call)[:60]}")
+    json.dumps(call, ensure_ascii=False).encode()
+    return call
+
+
+def _utf8(text: Any) -> str:
+    """The text, which must be one that a request can send back: half a surrogate pair is none."""
+    if not isinstance(text, str):
+        raise BrokenStream(f"not text: {str(text)[:60]}")
+    text.encode()
+    return text
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class SseReader:
 def _parse(data: str) -> dict[str, Any]:
     try:
         event = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BrokenStream(f"not JSON: {data[:60]!r}") from None
     if not isinstance(event, dict):
         raise BrokenStream(f"not an object: {data[:60]!r}")

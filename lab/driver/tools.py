@@ -23,7 +23,7 @@ def execute(turn: TurnPlan, name: str, arguments: str) -> str:
     """The tool's answer to one call: the record's, or an error that still names the next key."""
     try:
         given = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         given = None
     if {"name": name, "arguments": given} == turn.expected_call:
         return turn.tool_result

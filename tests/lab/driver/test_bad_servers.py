@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -20,6 +21,28 @@ def crash(body: Body) -> Response:
     raise RuntimeError("the server fell over")
 
 
+def said(**changes: object) -> Response:
+    """A whole reply with something else in its body."""
+    choice = {"message": {"content": "a"}, "finish_reason": "stop"}
+    return JSONResponse({"choices": [choice]} | changes)
+
+
+def called(*calls: object) -> Response:
+    """A whole reply that makes these calls."""
+    message = {"content": "a", "tool_calls": calls}
+    return said(choices=[{"message": message, "finish_reason": "tool_calls"}])
+
+
+def event(body: object) -> Response:
+    """A stream of one event and its end."""
+    return PlainTextResponse(f"data: {json.dumps(body)}\n\ndata: [DONE]\n\n")
+
+
+def delta(**parts: object) -> Response:
+    """A stream of one delta that ends the reply."""
+    return event({"choices": [{"delta": parts, "finish_reason": "stop"}]})
+
+
 BROKEN: dict[str, Callable[[Body], Response]] = {
     "HTTP 500": lambda body: PlainTextResponse("oops", 500),
     "HTTP 400 in OpenAI's shape": lambda body: JSONResponse({"error": {"message": "no"}}, 400),
@@ -32,6 +55,17 @@ BROKEN: dict[str, Callable[[Body], Response]] = {
     "not an object": lambda body: PlainTextResponse("data: [1]\n\ndata: [DONE]\n\n"),
     "another shape": lambda body: PlainTextResponse('data: {"choices": [3]}\n\ndata: [DONE]\n\n'),
     "an error event": lambda body: PlainTextResponse('data: {"error": {"message": "no"}}\n\n'),
+    "usage that is text": lambda body: event({"choices": [], "usage": "many"}),
+    "usage of text": lambda body: event({"choices": [], "usage": {"prompt_tokens": "x"}}),
+    "a call that is text": lambda body: delta(tool_calls=["f"]),
+    "calls that are a number": lambda body: delta(tool_calls=3),
+    "a function that is text": lambda body: delta(tool_calls=[{"index": 0, "function": "f"}]),
+    "a call before the first": lambda body: delta(tool_calls=[{"index": 0}, {"index": -1}]),
+    "a call after the next": lambda body: delta(tool_calls=[{"index": 2}]),
+    "content that is a list": lambda body: delta(content=["a"]),
+    "half a character": lambda body: delta(content="\ud83d"),
+    "a delta that is a list": lambda body: event({"choices": [{"delta": [1]}]}),
+    "too deep": lambda body: PlainTextResponse("data: " + "[" * 100_000 + "\n\n"),
     "empty": lambda body: PlainTextResponse(""),
 }
 WHOLE: dict[str, Callable[[Body], Response]] = {
@@ -42,6 +76,22 @@ WHOLE: dict[str, Callable[[Body], Response]] = {
     "not an object": lambda body: JSONResponse([1]),
     "no finish_reason": lambda body: JSONResponse({"choices": [{"message": {"content": "a"}}]}),
     "another shape": lambda body: JSONResponse({"choices": {"message": 3}}),
+    "an id that is a mapping": lambda body: said(id={"a": 1}),
+    "usage that is a list": lambda body: said(usage=[1]),
+    "usage of text": lambda body: said(usage={"completion_tokens": "many"}),
+    "usage below nothing": lambda body: said(usage={"completion_tokens": -1}),
+    "usage beyond a column": lambda body: said(usage={"prompt_tokens": 2**31}),
+    "details that are text": lambda body: said(usage={"prompt_tokens_details": "none"}),
+    "a call that is text": lambda body: called("f"),
+    "a function that is text": lambda body: called({"id": "1", "function": "f"}),
+    "half a character": lambda body: called({"function": {"name": "\ud83d"}}),
+    "token ids of text": lambda body: said(
+        choices=[{"message": {}, "finish_reason": "stop", "token_ids": ["a"]}]
+    ),
+    "a finish_reason that is a number": lambda body: said(
+        choices=[{"message": {}, "finish_reason": 3}]
+    ),
+    "too deep": lambda body: PlainTextResponse("[" * 100_000),
     "empty": lambda body: PlainTextResponse(""),
 }
 
