@@ -65,19 +65,3 @@ def resolve(kind: str, preset: str, given: Mapping[str, Any]) -> WorkloadModel:
         raise UserError(f"workload.preset: unknown {preset!r}; accepted: {', '.join(PRESETS)}")
     chosen = {key: value for key, value in given.items() if value is not None}
     return kinds[kind].model_validate({**PRESETS[preset].workload, **chosen})
-
-
-def check_fits(workload: WorkloadModel, max_context: int, pool_pages: int, page: int) -> None:
-    """Raise ``UserError`` unless the longest conversation fits the model's context and the pool."""
-    longest = workload.longest_context()
-    if longest > max_context:
-        raise UserError(
-            f"workload: a conversation can reach {longest} tokens; the model's context is "
-            f"{max_context}: fewer turns, fewer entries or a smaller max_tokens"
-        )
-    pages = -(-longest // page)
-    if pages > pool_pages:
-        raise UserError(
-            f"pool_pages: {pool_pages} pages of {page} tokens; one conversation of {longest} "
-            f"tokens needs {pages}"
-        )
