@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -42,6 +43,7 @@ app.command()(doctor.doctor)
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit; the console script."""
     logging.getLogger("asyncio").addFilter(_not_an_interruption)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a kill keeps what finished, too
     sys.exit(answer(argv))
 
 

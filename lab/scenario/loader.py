@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lab.scenario.problem import Problem
 
 SCENARIOS = Path("scenarios")
+SHIPPED = Path(__file__).parents[2] / SCENARIOS  # of the checkout that this code runs from
 
 
 def load_scenario(path: Path, sets: Sequence[str] = (), seed: int | None = None) -> Scenario:
@@ -76,10 +77,10 @@ def capped(scenario: Scenario, most: int | None) -> Scenario:
 
 
 def find(path: Path) -> Path:
-    """``path`` itself, or the one file under ``scenarios/`` of that name."""
+    """``path`` itself, or the file of that name under ``scenarios/``, here or in the checkout."""
     if path.exists():
         return path
-    known = {file.stem: file for file in listed()}
+    known = {file.stem: file for file in [*listed(SHIPPED), *listed()]}
     if str(path) in known:
         return known[str(path)]
     near = difflib.get_close_matches(path.stem, known, n=1)
