@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -11,6 +12,11 @@ from engine.errors import ConfigError
 PAGE_TOKENS = 256  # production hard-codes system pages of 256 tokens
 C4_RATIO, C128_RATIO = 4, 128  # raw tokens per compressed entry
 LONGEST_CONTEXT = 8192  # tokens; the constructed model tells no more places apart
+# what each io backend can copy; SGLang raises on the rest
+HOST_COPIES = {
+    "kernel": ("layer_first", "page_first"),
+    "direct": ("layer_first", "page_first_direct"),
+}
 SHAPE = (0, 0, C128_RATIO, C4_RATIO)
 
 
@@ -43,7 +49,10 @@ class EngineConfig:
 
     ``build`` names the defects that the code under test contains; nothing but the assembly of the
     engine reads it. ``graph_max_bs`` and ``max_running`` count rows, ``chunked_prefill`` tokens,
-    ``pool_pages`` pages of 256 tokens.
+    ``pool_pages`` pages of 256 tokens. ``host_ratio`` is host pages over device pages,
+    ``host_gb_per_s`` the rate of the link between them (PCIe 5, pinned: 55 measured),
+    ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
+    ``hisparse_buffer`` the c4 entries that a request keeps on the device.
     """
 
     index_k: Literal["fp8", "bf16"] = "fp8"
@@ -57,6 +66,19 @@ class EngineConfig:
     allocator: Literal["lifo", "fifo", "random"] = "lifo"
     max_running: int = 64
     stream_interval: int = 1
+    poison_free_pages: bool = False
+    hicache: bool = False
+    hicache_layout: Literal["layer_first", "page_first", "page_first_direct"] = "layer_first"
+    hicache_io: Literal["kernel", "direct"] = "kernel"
+    hicache_write: Literal["write_through", "write_through_selective", "write_back"] = (
+        "write_through"
+    )
+    hicache_slot_page: int = PAGE_TOKENS
+    host_ratio: float = 2.0
+    host_strategy: Literal["v4", "dsa"] = "v4"
+    host_gb_per_s: float = 55.0
+    hisparse: bool = False
+    hisparse_buffer: int = 128
     hardware: str = "h200"
     device: str = "cpu"
     seed: int = 0
@@ -74,6 +96,7 @@ class EngineConfig:
         _at_least(self, "stream_interval", 1)
         _at_least(self, "pool_pages", 2)
         _literals(self)
+        _host(self)
         if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", self.device):
             raise ConfigError(f"device is {self.device!r}; accepted: cpu, cuda, cuda:<number>")
 
@@ -89,6 +112,33 @@ def _literals(config: EngineConfig) -> None:
         if get_origin(hint) is Literal and value not in get_args(hint):
             accepted = ", ".join(map(str, get_args(hint)))
             raise ConfigError(f"{name} is {value!r}; accepted: {accepted}")
+
+
+def _host(config: EngineConfig) -> None:
+    """What the host tiers can be built with; SGLang refuses the same combinations."""
+    if config.hicache and not config.radix:
+        raise ConfigError("hicache is on and radix off; the host tier mirrors the prefix cache")
+    if not math.isfinite(config.host_ratio) or config.host_ratio < 1:
+        raise ConfigError(f"host_ratio is {config.host_ratio}; it must be at least 1")
+    if not math.isfinite(config.host_gb_per_s) or config.host_gb_per_s <= 0:
+        raise ConfigError(f"host_gb_per_s is {config.host_gb_per_s}; it must be above 0")
+    layouts = HOST_COPIES[config.hicache_io]
+    if config.hicache_layout not in layouts:
+        raise ConfigError(
+            f"hicache_layout is {config.hicache_layout!r}; hicache_io {config.hicache_io!r} "
+            f"copies {' and '.join(layouts)} only"
+        )
+    slot = config.hicache_slot_page
+    if slot not in (C128_RATIO, PAGE_TOKENS):
+        raise ConfigError(
+            f"hicache_slot_page is {slot}; it must divide the page of {PAGE_TOKENS} tokens into "
+            f"whole c128 entries: {C128_RATIO} or {PAGE_TOKENS}"
+        )
+    if config.hisparse and config.hisparse_buffer < config.model.index_topk:
+        raise ConfigError(
+            f"hisparse_buffer is {config.hisparse_buffer} entries; one step reads "
+            f"{config.model.index_topk} (index_topk)"
+        )
 
 
 def _at_least(config: EngineConfig | ModelConfig, name: str, least: int) -> None:

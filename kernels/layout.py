@@ -83,16 +83,20 @@ class PageLayout:
         """Bytes that one token takes in plane `name`."""
         return self.named(name).row_bytes
 
-    def allocate(self, pages: int, device: str | torch.device = "cpu", fill: int = 0) -> Tensor:
+    def allocate(
+        self, pages: int, device: str | torch.device = "cpu", fill: int = 0, pin: bool = False
+    ) -> Tensor:
         """A uint8 buffer for `pages` pages of every layer, shaped as `order` says, every byte set
-        to `fill`.
+        to `fill`; `pin` takes page-locked host memory, which a GPU addresses itself.
         """
         shape = {
             Order.LAYER_FIRST: (self.layers, pages, self.page_bytes),
             Order.PAGE_FIRST: (pages, self.layers, self.page_bytes),
             Order.PAGE_FIRST_DIRECT: (pages, self.layers, 1, self.page_bytes),
         }[self.order]
-        return torch.full(shape, fill, dtype=torch.uint8, device=device)
+        if not fill:  # zeroed memory costs nothing until it is touched: host pools are large
+            return torch.zeros(shape, dtype=torch.uint8, device=device, pin_memory=pin)
+        return torch.full(shape, fill, dtype=torch.uint8, device=device, pin_memory=pin)
 
     def by_page(self, buf: Tensor) -> Tensor:
         """The same bytes as uint8 `[page, layer, page_bytes]`, whatever the order; a view, never a

@@ -12,7 +12,7 @@ from engine.errors import ConfigError, PoolError
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Order = Literal["lifo", "fifo", "random"]
 
@@ -87,11 +87,20 @@ def free_list(pages: int, order: Order, rng: random.Random | None) -> FreeList:
 class PageAllocator:
     """Hands out pages 1..``pages`` in ``order``; a page is free or held, never both.
 
-    ``rng`` is read by the order `random` only. All sizes are pages.
+    ``rng`` is read by the order `random` only; ``on_free`` hears of pages that nobody holds now.
+    All sizes are pages.
     """
 
-    def __init__(self, pages: int, order: Order = "lifo", rng: random.Random | None = None) -> None:
+    def __init__(
+        self,
+        pages: int,
+        order: Order = "lifo",
+        rng: random.Random | None = None,
+        on_free: Callable[[Sequence[int]], None] | None = None,
+    ) -> None:
         self.pages = pages
+        self.on_free = on_free
+        self.generations = [0] * (pages + 1)  # page -> how often it was handed out
         self._free = free_list(pages, order, rng)
         self._held = bytearray(pages + 1)  # one flag a page: [0, pages], 0 never held
 
@@ -111,6 +120,7 @@ class PageAllocator:
         pages = [self._free.take() for _ in range(n)]
         for page in pages:
             self._held[page] = 1
+            self.generations[page] += 1
         return pages
 
     def free(self, pages: Sequence[int]) -> None:
@@ -120,6 +130,14 @@ class PageAllocator:
                 raise PoolError(f"page {page} was freed, but nobody holds it (of {self.pages})")
             self._held[page] = 0
             self._free.give(page)
+        if self.on_free and pages:
+            self.on_free(pages)
+
+    def generation_of(self, page: int) -> int:
+        """How often the page was handed out: equal at two moments, and nobody else held it in
+        between. 0 for a page that is reserved or not of the pool.
+        """
+        return self.generations[page] if 0 < page <= self.pages else 0
 
     def holds(self, page: int) -> bool:
         """Whether somebody holds the page: false for free, reserved and foreign ones."""

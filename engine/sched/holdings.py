@@ -29,7 +29,6 @@ class Holdings:
         self.slots = PageAllocator(max_running, "lifo")
         self.events = events
         self._taker = [0] * (allocator.pages + 1)  # page -> the request that took it last
-        self._takes = [0] * (allocator.pages + 1)  # page -> how often it was taken
         self.gains = 0  # grows when pages or slots came free, or a prefix became longer
 
     def acquire(self, req: Request, spare: int = 0) -> bool:
@@ -93,10 +92,8 @@ class Holdings:
         return "cache" if self.cache.owner_of(page) else f"request {self._taker[page]}"
 
     def generation_of(self, page: int) -> int:
-        """How often the page was taken from the free ones: equal at two moments, and it was held
-        by nobody else in between. 0 for a page that is reserved or not of the pool.
-        """
-        return self._takes[page] if 0 < page < len(self._takes) else 0
+        """How often the page was taken from the free ones (`PageAllocator.generation_of`)."""
+        return self.allocator.generation_of(page)
 
     def _within_reach(self, pages: int) -> bool:
         return pages <= self.allocator.available + self.cache.evictable_pages
@@ -108,5 +105,4 @@ class Holdings:
         taken = self.allocator.allocate(pages)
         for page in taken:
             self._taker[page] = req.id
-            self._takes[page] += 1
         return taken
