@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from engine.pools.device import PoolBuffer, SizedByLayout
+from engine.pools.token_transfer import ByLayout, TokenTransfer
 from engine.runner.dead_rows import DeadRows, ToReservedSlot
 from engine.runner.index_store import GuardedStore, IndexKStore
 from engine.sched.questions import (
@@ -32,6 +33,7 @@ class Seams:
     prefix_publication: type[PrefixPublication] = OnceWritten
     page_reuse: type[PageReuse] = AfterLastStep
     row_owner: type[RowOwner] = AsScheduled
+    token_transfer: type[TokenTransfer] = ByLayout
 
 
 SEAMS = tuple(field.name for field in fields(Seams))
