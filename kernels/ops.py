@@ -13,10 +13,12 @@ from torch import Tensor
 from kernels import jit
 from kernels.indexer_logits import indexer_logits_ref, indexer_logits_triton
 from kernels.layout import LayerView
+from kernels.page_copy import page_copy_ref, page_copy_triton
 from kernels.page_digest import page_digest_ref, page_digest_triton
 from kernels.sparse_attention import Segment, sparse_attention_ref, sparse_attention_triton
 from kernels.store_index_k import store_index_k_ref, store_index_k_triton
 from kernels.store_latent import store_latent_ref, store_latent_triton
+from kernels.token_copy import token_copy_ref, token_copy_triton
 from kernels.topk import (
     topk_slots_v1_ref,
     topk_slots_v1_triton,
@@ -101,6 +103,27 @@ class PageDigest(Protocol):
     def __call__(self, src: LayerView, pages: Tensor) -> Tensor: ...
 
 
+class PageCopy(Protocol):
+    """Copies page rows between uint8 [page, layer, bytes] views, every layer; the shorter row
+    decides.
+    """
+
+    def __call__(self, dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -> None: ...
+
+
+class TokenCopy(Protocol):
+    """Copies every plane's row of int64 slots [N] where live (bool [N] or None: all)."""
+
+    def __call__(
+        self,
+        dst: LayerView,
+        src: LayerView,
+        dst_slots: Tensor,
+        src_slots: Tensor,
+        live: Tensor | None = None,
+    ) -> None: ...
+
+
 @dataclass(frozen=True)
 class Ops:
     """The operations of the serving path. Shapes and meanings stand in the protocols above and in
@@ -115,6 +138,8 @@ class Ops:
     sparse_attention: SparseAttention
     window_attention: WindowAttention
     page_digest: PageDigest
+    page_copy: PageCopy
+    token_copy: TokenCopy
 
     @classmethod
     def reference(cls) -> "Ops":
@@ -130,6 +155,8 @@ class Ops:
             sparse_attention=sparse_attention_ref,
             window_attention=window_attention_ref,
             page_digest=page_digest_ref,
+            page_copy=page_copy_ref,
+            token_copy=token_copy_ref,
         )
 
     @classmethod
@@ -145,4 +172,6 @@ class Ops:
             sparse_attention=sparse_attention_triton,
             window_attention=window_attention_triton,
             page_digest=page_digest_triton,
+            page_copy=page_copy_triton,
+            token_copy=token_copy_triton,
         )
