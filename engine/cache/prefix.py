@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from engine.cache.tiers import HostPage
 
 
 @dataclass(eq=False, slots=True)
@@ -15,6 +17,10 @@ class Node:
 
     ``pages[i]`` holds the KV of ``tokens[256 i : 256 (i + 1)]`` of this edge. ``pins`` counts the
     requests that use the node or one below it; ``stamp`` is the tick of its last use.
+
+    Over two tiers, ``host[i]`` is where the host keeps page i too (all of them or none). A node
+    with tokens and no pages is evicted: its KV is on the host alone. ``former`` are the device
+    pages that it had then.
     """
 
     id: int
@@ -25,13 +31,23 @@ class Node:
     pins: int = 0
     stamp: int = 0
     queued: bool = False  # has its one entry in the eviction queue
+    host: list[HostPage] = field(default_factory=list)
+    hits: int = 0  # times that the node was found again
+    writing: bool = False  # a backup is on its way: ``host`` may not be read yet
+    host_pins: int = 0  # loads on their way out of ``host``
+    former: list[int] = field(default_factory=list)
 
 
 class Match(NamedTuple):
-    """The longest cached prefix: its pages in order and the node that ends it."""
+    """The longest cached prefix: its pages in order and the node that ends it.
+
+    ``host_pages`` more follow on the host, down to ``host_node``: ``load_back`` restores them.
+    """
 
     pages: list[int]
     node: Node
+    host_node: Node | None = None
+    host_pages: int = 0
 
 
 class Inserted(NamedTuple):
@@ -70,11 +86,43 @@ class PrefixCache(Protocol):
     def owner_of(self, page: int) -> Node | None:
         """The node that owns a page, or None."""
 
+    def load_back(self, match: Match, take: Callable[[int], list[int]]) -> Match:
+        """Restore all of a match's host pages into pages that ``take(n)`` gives, or none.
+
+        The caller pins ``match.node`` before, and the answer's node after. The loads start with
+        the next ``launched()``; the pages may be read layer by layer from then on.
+        """
+
+    def poll(self) -> bool:
+        """Note the copies that have finished; whether anything came free or within reach."""
+
+    def launched(self) -> int:
+        """A step was composed: start its loads. Their producer index, -1 where there are none."""
+
+    def finished(self) -> None:
+        """The oldest step in flight has run."""
+
     def check(self) -> list[str]:
         """Broken invariants, as sentences."""
 
 
-class NoPrefix:
+class OneTier:
+    """The answers of a cache with no host tier below it: nothing is restored or on its way."""
+
+    def load_back(self, match: Match, take: Callable[[int], list[int]]) -> Match:
+        return match
+
+    def poll(self) -> bool:
+        return False
+
+    def launched(self) -> int:
+        return -1
+
+    def finished(self) -> None:
+        """Nothing waits for a step."""
+
+
+class NoPrefix(OneTier):
     """The cache of an engine that keeps no prefixes: it matches nothing and takes nothing."""
 
     cached_pages = 0

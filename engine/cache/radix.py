@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.cache.lru import LeafQueue
-from engine.cache.prefix import Inserted, Match, Node
+from engine.cache.prefix import Inserted, Match, Node, OneTier
 from engine.errors import PoolError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.pools.allocator import PageAllocator
 
 
-class RadixCache:
+class RadixCache(OneTier):
     """Prefixes by whole pages of ``page_tokens`` tokens; evicts leaf first, least recently used."""
 
     def __init__(self, page_tokens: int, allocator: PageAllocator) -> None:

@@ -43,3 +43,6 @@ class HostTier(Protocol):
 
     def load(self, host: Sequence[HostPage], device: Sequence[int]) -> list[Stage]:
         """The copy of host pages to device pages: one stage a layer of the model, in order."""
+
+    def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
+        """A backup was acknowledged: check that its source still is what was copied."""

@@ -167,12 +167,13 @@ class RadixModel(RuleBasedStateMachine):
 
     @rule(prefix=PREFIX)
     def match(self, prefix: str) -> None:
-        pages, node = self.radix.match([*text(prefix), 0])
+        match = self.radix.match([*text(prefix), 0])
+        pages = match.pages
         known = list(self.held.values())
         assert [self.held[page] for page in pages] == [prefix[: i + 1] for i in range(len(pages))]
         assert prefix[: len(pages) + 1] not in known or len(pages) == len(prefix)
-        self.radix.pin(node)
-        self.pins.append((prefix, Match(pages, node)))
+        self.radix.pin(match.node)
+        self.pins.append((prefix, match))
 
     @precondition(lambda self: self.pins)
     @rule(data=st.data())
@@ -190,9 +191,9 @@ class RadixModel(RuleBasedStateMachine):
     def pages_are_conserved_and_pins_hold(self) -> None:
         assert self.radix.check() == []
         assert self.radix.cached_pages == len(self.held) == self.pool.pages - self.pool.available
-        for prefix, (pages, _) in self.pins:
-            assert [self.held[page] for page in pages] == [
-                prefix[: i + 1] for i in range(len(pages))
+        for prefix, match in self.pins:
+            assert [self.held[page] for page in match.pages] == [
+                prefix[: i + 1] for i in range(len(match.pages))
             ]
 
 
