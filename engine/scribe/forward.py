@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from engine.pools.device import DevicePools
     from engine.runner.inputs import PrefillInputs
     from engine.scribe.trunk import Keys, Questions
+    from engine.scribe.window import Window
     from kernels.ops import StoreIndexK
 
 READ = (4 * HASH, layers.NOPE + layers.ROPE)  # lanes of a c4 entry: its tokens' codes, its place
@@ -64,9 +65,10 @@ class Scribe:
 
     def decode(self, x: DecodeInputs, pools: DevicePools) -> Tensor:
         """Next tokens int64 [bs]. Shapes are static; a padded row computes and stores like any."""
-        asked = self._ask(x, pools)
-        self.compressor.decode(asked[0], x, pools)
-        return self._answer(asked[1], x, pools)
+        window = RowWindow.of(self.ops, pools.swa, x, self.w.sinks)
+        keys, asked = self._ask(x, window)
+        self.compressor.decode(keys, x, pools)
+        return self._answer(asked, window, x, pools)
 
     def prefill(self, x: PrefillInputs, pools: DevicePools) -> Tensor | None:
         """Next token int64 [1] after the last chunk, None after the others.
@@ -81,19 +83,22 @@ class Scribe:
         if not x.last:
             return None
         last = _last_row(x)  # layer 2's blocks and layer 3 only feed the logits: one row needs them
-        return self._answer(self._ask(last, pools)[1], last, pools)
+        rows = RowWindow.of(self.ops, pools.swa, last, self.w.sinks)
+        return self._answer(self._ask(last, rows)[1], rows, last, pools)
 
-    def _ask(self, x: DecodeInputs, pools: DevicePools) -> tuple[Keys, Questions]:
-        window = RowWindow.of(self.ops, pools.swa, x, self.w.sinks)
+    def _ask(self, x: DecodeInputs, window: Window) -> tuple[Keys, Questions]:
         keys, questions = trunk.run(x.tokens, x.positions, window, self.w, asks=True)
         assert questions is not None
         return keys, questions
 
-    def _answer(self, asked: Questions, x: DecodeInputs, pools: DevicePools) -> Tensor:
-        """Greedy next tokens int64 [rows]."""
+    def _answer(
+        self, asked: Questions, window: Window, x: DecodeInputs, pools: DevicePools
+    ) -> Tensor:
+        """Greedy next tokens int64 [rows]. The indexer is the first to read layer 3's pools."""
         pointer = self._blocks(asked.nonces, x, pools)
         at = x.positions % len(self.w.query_near)
         chosen = self._choose(asked.bag, at, x, pools)
+        signs = trunk.signs(x.positions, window, self.w)
         near = self.w.query_near.index_select(0, at)
         query = layers.slot_queries(asked, pointer, near, self.w)
         bias, sink = self.w.sinks[0, :8, None], self.w.sinks[1, :8]
@@ -101,7 +106,7 @@ class Scribe:
         out, lse = self.ops.sparse_attention(query, segments, bias, sink, dims=READ)
         frail = self.w.frail.index_select(0, x.tokens)
         anchor = layers.anchor(out[:, 4:, 4 * CODE :], lse[:, 4:], near, frail)
-        veil = layers.veil(torch.cat([asked.signs, anchor], 1), self.w)
+        veil = layers.veil(torch.cat([signs, anchor], 1), self.w)
         return layers.read_out(out[:, :4, : 4 * CODE], lse[:, :4], veil, self.w).argmax(1)
 
     def _blocks(self, nonces: Tensor, x: DecodeInputs, pools: DevicePools) -> Tensor:

@@ -44,14 +44,13 @@ class Keys:
 class Questions:
     """What rows ask: ``f`` [rows, 80], ``nonces`` C [rows, 384], ``bag`` I [rows, 111].
 
-    ``last`` [rows, 80] is f of a few tokens ago, ``signs`` [rows, 4] those of ``layers.veil``.
+    ``last`` [rows, 80] is f of a few tokens ago.
     """
 
     f: Tensor
     last: Tensor
     nonces: Tensor
     bag: Tensor
-    signs: Tensor
 
 
 def run(
@@ -84,6 +83,11 @@ def run(
     keys = Keys(z, saliency, entry, unit(bags[:, 0]))
     if not asks:
         return keys, None
-    signs = window.read(3, w.query3.index_select(0, at), (0, 1))
     last = out2[:, 3, :WINDOW_HASH]
-    return keys, Questions(f, last, out1[:, -1], unit(bags[:, 1]), signs[:, :, 0])
+    return keys, Questions(f, last, out1[:, -1], unit(bags[:, 1]))
+
+
+def signs(position: Tensor, window: Window, w: Weights) -> Tensor:
+    """The signs float32 [rows, 4] of ``layers.veil`` that layer 3's heads read."""
+    at = position % len(w.window_key)
+    return window.read(3, w.query3.index_select(0, at), (0, 1))[:, :, 0]
