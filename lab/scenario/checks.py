@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from engine.errors import ConfigError
 from lab.scenario.complaints import problem
 from lab.scenario.models import EVERY_OTHER_ARM, Arm, Expectation, Scenario
 from lab.scenario.problem import Path, Problem, spell
-from lab.toggles import to_engine_config
+from lab.toggles import TOGGLES, to_engine_config
 from lab.workloads import resolve
 
 BOOKS = "page_books_broken"  # any engine may break them, whatever its build
@@ -89,7 +90,7 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         config = to_engine_config(settings, build=scenario.build, seed=scenario.seed)
         workload = resolve(load.kind, load.preset, scenario.load(arm))
     except ConfigError as error:
-        yield Problem(("arms", index), str(error))
+        yield Problem(_together(scenario, index, arm, str(error)), str(error))
         return
     except ValidationError as error:
         yield replace(problem(error.errors()[0]), path=("workload",))
@@ -103,6 +104,14 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         what = f"{pages} pages hold {pages * PAGE_TOKENS} tokens, one conversation can reach"
         blame = _blame(scenario, index, arm, "pool_pages")
         yield Problem(blame, f"{what} {longest}", f"at least {needed}")
+
+
+def _together(scenario: Scenario, index: int, arm: Arm, said: str) -> Path:
+    """The setting to blame of those that ``said`` names: one of the arm's, or the engine's."""
+    named = [word for word in re.findall(r"\w+", said) if word in TOGGLES.all()]
+    given = [key for key in named if key in arm.overrides]
+    given += [key for key in named if key in scenario.engine]
+    return _blame(scenario, index, arm, given[0]) if given else ("arms", index)
 
 
 def _blame(scenario: Scenario, index: int, arm: Arm, key: str) -> Path:

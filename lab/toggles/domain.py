@@ -30,6 +30,11 @@ def choice(*options: str) -> Domain:
     return Domain(Literal[options], ", ".join(options), options)
 
 
+def sizes(*options: int) -> Domain:
+    """One of a few whole numbers."""
+    return Domain(Literal[options], ", ".join(map(str, options)))
+
+
 def count(least: int, most: int, multiple_of: int = 1) -> Domain:
     """A whole number from ``least`` to ``most``: beyond that no machine holds what it asks for."""
     bounds = f"at least {least}, at most {most}"
@@ -54,6 +59,12 @@ def _zero_or_seen(per_s: float) -> float:
     if 0 < per_s < SLOWEST_PER_S:
         raise PydanticCustomError("too_slow", "neither 0 nor a rate that anyone would wait for")
     return per_s
+
+
+def number(least: float, most: float) -> Domain:
+    """A number from ``least`` to ``most``."""
+    kind = Annotated[float, Field(strict=True, ge=least, le=most, allow_inf_nan=False)]
+    return Domain(kind, f"a number from {least} to {most}")
 
 
 def fraction() -> Domain:

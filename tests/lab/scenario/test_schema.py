@@ -30,7 +30,10 @@ def test_every_shipped_scenario_fits_the_schema(path: Path) -> None:
     [
         ("index_k: bf16", "index_k: bf61"),
         ("concurrency: 60", "concurrency: 0"),
-        ("concurrency: 60", "hicache: true"),
+        ("concurrency: 60", "hicache: 1"),
+        ("concurrency: 60", "hicache_slot_page: 64"),
+        ("concurrency: 60", "host_ratio: 0.9"),
+        ("concurrency: 60", "pd: true"),
         ("verdict: clean", "verdict: cleen"),
     ],
 )

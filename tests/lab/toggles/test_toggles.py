@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 import lab.toggles
 from engine.config import EngineConfig, ModelConfig
@@ -57,3 +58,16 @@ def test_a_name_is_registered_once() -> None:
     assert registry.register("one")(1) == 1
     with pytest.raises(ValueError, match="number 'one' is registered twice"):
         registry.register("one")(2)
+
+
+def test_whatever_an_operator_could_set_on_the_engine_is_a_toggle() -> None:
+    assembly = {"max_running", "hardware", "device", "seed", "build", "model"}
+    assert {field.name for field in fields(EngineConfig)} - assembly <= set(TOGGLES.all())
+
+
+@pytest.mark.parametrize("given", [False, 64, 100, "256"])
+def test_a_whole_number_of_few_is_one_of_them(given: object) -> None:
+    slot_page = TypeAdapter(TOGGLES.all()["hicache_slot_page"].domain.type)
+    assert [slot_page.validate_python(number) for number in (128, 256)] == [128, 256]
+    with pytest.raises(ValidationError):
+        slot_page.validate_python(given)
