@@ -45,6 +45,19 @@ def prefill_s(hw: Hardware, tokens: int) -> float:
     return hw.decode_base_s + tokens / hw.prefill_tokens_per_s
 
 
+def page_bytes(index_k: str) -> int:
+    """Bytes of one page of 256 tokens in every pool that the host mirrors."""
+    pools = (
+        layouts.swa(SWA_LAYERS),
+        layouts.c4(C4_LAYERS),
+        layouts.index_k(index_k, C4_LAYERS),
+        layouts.c128(C128_LAYERS),
+        layouts.c4_state(C4_LAYERS),
+        layouts.index_state(C4_LAYERS),
+    )
+    return sum(layout.page_bytes * layout.layers for layout in pools)
+
+
 def kv_bytes_per_token(index_k: str) -> float:
     """Bytes that a decode step reads for each token of context: c4, c128 and index-K."""
     pools = [

@@ -1,0 +1,224 @@
+"""The host tier: one mirror a device pool, addressed by one host page.
+
+One rule: a copy says at its issue which generations it means, and looks again when it lands.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+
+from engine.cache.tiers import HostPage
+from engine.config import C128_RATIO, PAGE_TOKENS
+from engine.pools.allocator import PageAllocator
+from engine.pools.anchor import LogicalHostPool
+from engine.pools.host import HostPool, Moves, announce
+from engine.runner import step_cost
+from engine.shadow.mirrors import MirrorWatch
+from engine.streams import Stage
+from kernels.layout import Order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from engine.config import EngineConfig
+    from engine.events import EventLog
+    from engine.pools.device import DevicePools
+    from engine.pools.host_layout import HostLayout
+    from engine.pools.token_transfer import TokenTransfer
+    from engine.pools.transfer_pieces import TransferPieces
+    from engine.shadow.mirrors import Digests
+    from kernels.ops import Ops
+
+C4_POOLS = ("c4", "index_k", "c4_state", "index_state")
+REQUEST_ADDRESSED = "c128_state"  # of no page: production does not mirror it either
+
+
+class PageUsers(Protocol):
+    """Who uses device pages now."""
+
+    def stale_users(self, pages: Sequence[int]) -> list[tuple[str, int]]:
+        """Requests that use one of ``pages`` and were given an older generation of it."""
+        ...
+
+
+@dataclass(frozen=True)
+class HostQuestions:
+    """The three questions that a build can answer wrongly here."""
+
+    layout: HostLayout
+    pieces: TransferPieces
+    tokens: TokenTransfer
+
+
+@dataclass
+class Load:
+    """A load under way: what was meant at its issue, and what was already reported of it."""
+
+    host: list[HostPage]
+    device: list[int]
+    generations: list[tuple[int, int]]
+    expected: list[Digests | None]
+    reported: list[tuple[str, int]] = field(default_factory=list)
+    changed: bool = False
+
+
+class HostStack:
+    """Mirrors of every page-addressed pool; implements ``HostTier`` (which see)."""
+
+    def __init__(
+        self,
+        config: EngineConfig,
+        pools: DevicePools,
+        ops: Ops,
+        ask: HostQuestions,
+        events: EventLog,
+        users: PageUsers,
+    ) -> None:
+        self.events, self.users = events, users
+        self.pages = int(config.pool_pages * config.host_ratio)
+        self._page_bytes = step_cost.page_bytes(config.index_k)
+        self._anchor = LogicalHostPool(self.pages)
+        # another order than the anchor's: no copy is right by chance if it mixes the two up
+        rng = random.Random(f"{config.seed}:host swa")
+        self._swa = PageAllocator(self.pages, "random", rng)
+        self._written: dict[int, int] = {}  # anchor page -> the generation that a backup filled
+        ratios, order = config.model.compress_ratios, Order(config.hicache_layout)
+        moves = Moves(
+            config.hicache_io, config.hicache_slot_page, ops.page_copy, ask.tokens, ask.pieces
+        )
+        mirrored = [pool for pool in pools.pools if pool.name != REQUEST_ADDRESSED]
+        self.pools = tuple(
+            HostPool(
+                pool,
+                ask.layout.of(pool.name, pool.layout, order, config.host_strategy),
+                self.pages + 1,
+                moves,
+                events,
+            )
+            for pool in mirrored
+        )
+        self._at = [living_at(i, ratios, self.pools) for i in range(len(ratios))]
+        self._watch = MirrorWatch(mirrored, ops.page_digest, events)
+        self._device = pools.pools[0].buffer.device
+        if config.hisparse:
+            announce(events, "hisparse_c4", "kernel", "layer_first")
+
+    @property
+    def available(self) -> int:
+        """Pages that ``allocate`` could give now."""
+        return min(self._anchor.allocator.available, self._swa.available)
+
+    def allocate(self, pages: int) -> list[HostPage] | None:
+        """Take host pages, all or none: None where there are fewer."""
+        if pages > self.available:
+            return None
+        anchors = self._anchor.allocate(pages * PAGE_TOKENS) or []
+        return [HostPage(*pair) for pair in zip(anchors, self._swa.allocate(pages), strict=True)]
+
+    def free(self, pages: Sequence[HostPage]) -> None:
+        """Give host pages back; the reserved page is nobody's and is passed over."""
+        anchors = [page.anchor for page in pages if page.anchor]
+        self._anchor.free(anchors, len(anchors) * PAGE_TOKENS)
+        self._swa.free([page.swa for page in pages if page.swa])
+
+    def backup(self, device: Sequence[int], host: Sequence[HostPage]) -> list[Stage]:
+        """The copy of device pages to host pages, one for one, of every pool: one stage."""
+        meant = [self._generations(page) for page in host]
+        move = partial(self._back_up, list(device), list(host), meant)
+        return [Stage(len(device) * self._page_bytes, move)]
+
+    def load(self, host: Sequence[HostPage], device: Sequence[int]) -> list[Stage]:
+        """The copy of host pages to device pages: one stage a layer of the model, in order."""
+        meant = [self._generations(page) for page in host]
+        expected = [self._watch.expected(page.anchor) for page in host]
+        load = Load(list(host), list(device), meant, expected)
+        self._check_written(load)
+        share = len(device) * self._page_bytes / len(self._at)
+        return [Stage(share, partial(self._land, load, i)) for i in range(len(self._at))]
+
+    def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
+        """A backup was acknowledged: check that its source still is what was copied."""
+        self._watch.settled(device, [page.anchor for page in host])
+
+    def _back_up(
+        self, device: list[int], host: list[HostPage], meant: list[tuple[int, int]]
+    ) -> None:
+        ids = self._ids(device)
+        anchors, swa = self._host_ids(host)
+        for pool in self.pools:
+            pool.backup(ids, swa if pool.name == "swa" else anchors)
+        self._written.update(
+            (page.anchor, generation) for page, (generation, _) in zip(host, meant, strict=True)
+        )
+        self._watch.backed_up(device, [page.anchor for page in host])
+
+    def _land(self, load: Load, layer: int) -> None:
+        """Move what lives at one layer of the model."""
+        self._check_unchanged(load)
+        self._check_unused(load)
+        ids = self._ids(load.device)
+        anchors, swa = self._host_ids(load.host)
+        for pool, its_layer in self._at[layer]:
+            pool.load(its_layer, swa if pool.name == "swa" else anchors, ids)
+        if layer + 1 == len(self._at):
+            self._watch.restored(load.device, [p.anchor for p in load.host], load.expected)
+
+    def _check_written(self, load: Load) -> None:
+        pairs = zip(load.host, load.generations, load.device, strict=True)
+        bad = [
+            (page, device)
+            for page, (generation, _), device in pairs
+            if self._written.get(page.anchor) != generation
+        ]
+        if bad:
+            self._violation("host_hit_on_unwritten_page", bad)
+
+    def _check_unchanged(self, load: Load) -> None:
+        pairs = zip(load.host, load.generations, load.device, strict=True)
+        bad = [(page, at) for page, meant, at in pairs if self._generations(page) != meant]
+        if bad and not load.changed:
+            load.changed = True
+            self._violation("host_page_changed_under_load", bad)
+
+    def _check_unused(self, load: Load) -> None:
+        users = self.users.stale_users(load.device)
+        new = [user for user in users if user not in load.reported]
+        load.reported += new
+        if new:
+            victim, page = new[0]
+            host = load.host[load.device.index(page)].anchor
+            self.events.violation(
+                "load_wrote_page_in_use", n=len(new), victim=victim, page=page, host_page=host
+            )
+
+    def _violation(self, name: str, pages: list[tuple[HostPage, int]]) -> None:
+        host, device = pages[0]
+        self.events.violation(name, n=len(pages), host_page=host.anchor, page=device)
+
+    def _generations(self, page: HostPage) -> tuple[int, int]:
+        anchor, swa = self._anchor.allocator, self._swa
+        return anchor.generation_of(page.anchor), swa.generation_of(page.swa)
+
+    def _ids(self, pages: Sequence[int]) -> Tensor:
+        return torch.tensor(pages, dtype=torch.int64, device=self._device)
+
+    def _host_ids(self, pages: Sequence[HostPage]) -> tuple[Tensor, Tensor]:
+        return self._ids([p.anchor for p in pages]), self._ids([p.swa for p in pages])
+
+
+def living_at(
+    layer: int, ratios: Sequence[int], pools: Sequence[HostPool]
+) -> list[tuple[HostPool, int]]:
+    """The pools that layer ``layer`` of the model reads, and which of their own layers it is."""
+    ratio = ratios[layer]
+    of_ratio = {0: (), C128_RATIO: ("c128",)}.get(ratio, C4_POOLS)
+    own = ratios[:layer].count(ratio)
+    here = [(pool, layer) for pool in pools if pool.name == "swa"]
+    return here + [(pool, own) for pool in pools if pool.name in of_ratio]
