@@ -1,41 +1,28 @@
-"""One engine, assembled: pools, model, runner, scheduler, ledger, and the loop that turns them.
+"""One engine: its parts, and the loop that turns them.
 
-One rule: the assembly is the only place that reads a build; everything else is handed its parts.
+One rule: it puts nothing together (`engine.assembly` does), and what is next is the scheduler's.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
 from typing import TYPE_CHECKING, Any
 
-from engine import clock, defects
-from engine.cache.radix import RadixCache
-from engine.config import PAGE_TOKENS
+from engine import clock
+from engine.assembly import assemble
 from engine.errors import EngineError
 from engine.events import EventLog
 from engine.handle import Handle
-from engine.pools.allocator import PageAllocator
-from engine.pools.device import allocate
 from engine.request import Request
-from engine.runner.index_store import ObservedStore
-from engine.runner.runner import Runner
-from engine.sched.batch import PrefillBatch
-from engine.sched.limits import Limits
 from engine.sched.overlap import Loop, NormalLoop, OverlapLoop
-from engine.sched.questions import Questions
-from engine.sched.scheduler import Scheduler
-from engine.scribe.forward import Scribe
-from engine.shadow.ledger import Ledger
 from engine.text.tokenizer import decode
 from kernels.ops import Ops
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from engine.config import EngineConfig
     from engine.sched.batch import Batch
-    from engine.seams import Seams
 
 
 class Engine:
@@ -45,9 +32,9 @@ class Engine:
         self.config = config
         self.events = EventLog(clock.now_ns)
         ops = ops or (Ops.reference() if config.device == "cpu" else Ops.triton())
-        seams = defects.seams(config.build)
-        self.scheduler = _scheduler(config, seams, self.events)
-        self.runner = _runner(config, seams, ops, self.events, self.scheduler)
+        parts = assemble(config, ops, self.events, _said_a_stop_text)
+        self.scheduler, self.runner, self.streams = parts.scheduler, parts.runner, parts.streams
+        self._late_s = parts.late_s
         order: type[OverlapLoop] | type[NormalLoop] = OverlapLoop if config.overlap else NormalLoop
         self.loop: Loop = order(self.scheduler, self._run, self._deliver)
         self._handles: dict[int, Handle] = {}
@@ -101,6 +88,10 @@ class Engine:
         try:
             while True:
                 if not await self.loop.step():
+                    if (wait_s := self.streams.wait_s()) is not None:
+                        await clock.sleep(wait_s)  # what waits may wait for a copy
+                        self.streams.land(clock.now())
+                        continue
                     self._audit()
                     self._work.clear()
                     await self._work.wait()
@@ -115,10 +106,8 @@ class Engine:
             self.events.violation("page_books_broken", problem=problem)
 
     def _run(self, batch: Batch) -> Awaitable[Sequence[int]]:
-        """Do a batch's tensor work now; awaiting the answer lets its time pass."""
-        if isinstance(batch, PrefillBatch):
-            return _after(*self.runner.prefill(batch.chunks))
-        return _after(*self.runner.decode(batch.reqs, batch.seq_lens))
+        """Launch a batch: awaiting the answer does its tensor work and lets its time pass."""
+        return _after(self.runner.launch(batch, self._late_s()))
 
     def _deliver(self, heard: list[Request]) -> None:
         for req in heard:
@@ -140,28 +129,11 @@ class Engine:
             del self._handles[req.id]
 
 
-async def _after(tokens: Sequence[int], seconds: float) -> Sequence[int]:
-    """``tokens``, once ``seconds`` of virtual time have passed; a wall clock needs no help."""
+async def _after(work: Callable[[], tuple[Sequence[int], float]]) -> Sequence[int]:
+    """What ``work`` answers, once its seconds have passed; a wall clock needs no help."""
+    tokens, seconds = work()
     await clock.sleep(seconds if clock.is_virtual() else 0.0)
     return tokens
-
-
-def _scheduler(config: EngineConfig, seams: Seams, events: EventLog) -> Scheduler:
-    rng = random.Random(f"{config.seed}:allocator")
-    pages = PageAllocator(config.pool_pages, config.allocator, rng)
-    radix = RadixCache(PAGE_TOKENS, pages) if config.radix else None
-    ask = Questions(seams.prefix_publication(), seams.page_reuse(), seams.row_owner())
-    return Scheduler(Limits.of(config), pages, radix, events, ask, _said_a_stop_text)
-
-
-def _runner(
-    config: EngineConfig, seams: Seams, ops: Ops, events: EventLog, scheduler: Scheduler
-) -> Runner:
-    pools = allocate(config, seams.index_k_buffer())
-    store = ObservedStore(seams.index_k_store(ops))
-    model = Scribe(config.model, ops, store, config.topk, config.device)
-    ledger = Ledger(events, scheduler)
-    return Runner(config, model, pools, store, seams.dead_rows(), ledger, events)
 
 
 def _said_a_stop_text(req: Request) -> str | None:

@@ -34,6 +34,7 @@ class Request:
 
     ``kv_len``    tokens whose KV is written or in flight: [0, kv_len)
     ``pages``     page i holds the KV of tokens [256 i, 256 (i + 1))
+    ``takes``     the generation of each page when it was given to the request
     ``inflight``  steps launched with this request and not yet processed
     """
 
@@ -44,8 +45,10 @@ class Request:
     status: Status = Status.WAITING
     output: list[int] = field(default_factory=list)
     pages: list[int] = field(default_factory=list)
+    takes: list[int] = field(default_factory=list)
     kv_len: int = 0
     cached_tokens: int = 0
+    host_tokens: int = 0  # of the prefix at the last admission, those that the host gave
     req_slot: int = 0
     finish_reason: str | None = None
     inflight: int = 0

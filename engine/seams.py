@@ -10,14 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from engine.pools.device import PoolBuffer, SizedByLayout
+from engine.pools.host_layout import HostLayout, LikeDevice
 from engine.pools.token_transfer import ByLayout, TokenTransfer
+from engine.pools.transfer_pieces import TransferPieces, WholePages
 from engine.runner.dead_rows import DeadRows, ToReservedSlot
+from engine.runner.gate import EveryRead, ReadGate
 from engine.runner.index_store import GuardedStore, IndexKStore
 from engine.sched.questions import (
     AfterLastStep,
     AsScheduled,
     OnceWritten,
     PageReuse,
+    PinnedFirst,
+    PrefixPin,
     PrefixPublication,
     RowOwner,
 )
@@ -33,7 +38,11 @@ class Seams:
     prefix_publication: type[PrefixPublication] = OnceWritten
     page_reuse: type[PageReuse] = AfterLastStep
     row_owner: type[RowOwner] = AsScheduled
+    prefix_pin: type[PrefixPin] = PinnedFirst
+    read_gate: type[ReadGate] = EveryRead
     token_transfer: type[TokenTransfer] = ByLayout
+    host_layout: type[HostLayout] = LikeDevice
+    transfer_pieces: type[TransferPieces] = WholePages
 
 
 SEAMS = tuple(field.name for field in fields(Seams))

@@ -6,16 +6,24 @@ The c128 states are addressed by request slot, whose row 0 is reserved likewise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+import torch
+
+from engine.config import C4_RATIO, C128_RATIO
 from engine.pools import layouts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
     from engine.config import EngineConfig
     from kernels.layout import LayerView, PageLayout
+
+
+POISON = 0xFF  # NaN as e4m3, bfloat16 and float32
 
 
 @dataclass(frozen=True)
@@ -46,13 +54,27 @@ class SizedByLayout:
         return Pool(name, layout, buffer, views)
 
 
+class Gate(Protocol):
+    """What a getter asks before it hands out bytes: are they there? (``wait_layer_transfer``)"""
+
+    def wait(self, pool: str, layer: int) -> None:
+        """Return when what a restore brings to ``pool`` at ``layer`` may be read."""
+
+
+class NoGate:
+    """Nothing is ever on its way: an engine without a host tier."""
+
+    def wait(self, pool: str, layer: int) -> None:
+        return
+
+
 @dataclass(frozen=True)
 class DevicePools:
     """Every device pool of one engine, and the views that the model reads and writes.
 
-    ``swa[layer]``, ``c4``, ``c128``, ``index_k`` are one layer's bytes; the states are float32:
-    ``c4_state`` [pages, 8, 2048], ``index_state`` [pages, 8, 512], ``c128_state``
-    [request slots, 128, 1024].
+    ``swa[layer]``, ``c4``, ``c128``, ``index_k`` are one layer's bytes, for stores; the getters
+    below give the same views for reads, and wait. The states are float32: ``c4_state``
+    [pages, 8, 2048], ``index_state`` [pages, 8, 512], ``c128_state`` [request slots, 128, 1024].
     """
 
     swa: tuple[LayerView, ...]
@@ -63,6 +85,36 @@ class DevicePools:
     index_state: Tensor
     c128_state: Tensor
     pools: tuple[Pool, ...]
+    c4_layer: int
+    c128_layer: int
+    gate: Gate = field(default_factory=NoGate)
+
+    def swa_key_buffer(self, layer: int) -> LayerView:
+        """The window's latents of a layer, once they are there."""
+        self.gate.wait("swa", layer)
+        return self.swa[layer]
+
+    def c4_key_buffer(self) -> LayerView:
+        """The c4 latents, once they are there."""
+        self.gate.wait("c4", self.c4_layer)
+        return self.c4
+
+    def c128_key_buffer(self) -> LayerView:
+        """The c128 latents, once they are there."""
+        self.gate.wait("c128", self.c128_layer)
+        return self.c128
+
+    def index_k_buffer(self) -> LayerView:
+        """The index keys, once they are there."""
+        self.gate.wait("index_k", self.c4_layer)
+        return self.index_k
+
+    def poison(self, pages: Sequence[int]) -> None:
+        """Fill free pages with bytes that no reader mistakes for a row: NaN in every format."""
+        ids = torch.tensor(pages)
+        for pool in self.pools:
+            if pool.name != "c128_state":  # by request, not by page
+                pool.layout.by_page(pool.buffer)[ids] = POISON
 
 
 def allocate(config: EngineConfig, index_k_buffer: PoolBuffer) -> DevicePools:
@@ -88,4 +140,6 @@ def allocate(config: EngineConfig, index_k_buffer: PoolBuffer) -> DevicePools:
         index_state=index_state.layers[0].plane("state"),
         c128_state=c128_state.layers[0].plane("state"),
         pools=(swa, c4, index_k, c128, c4_state, index_state, c128_state),
+        c4_layer=ratios.index(C4_RATIO),
+        c128_layer=ratios.index(C128_RATIO),
     )

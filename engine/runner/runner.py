@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
 
+from engine.config import PAGE_TOKENS
 from engine.runner import step_cost
 from engine.runner.eager import EagerDecode
 from engine.runner.graph import CapturedDecode
 from engine.runner.inputs import PrefillInputs
 from engine.runner.row_table import RowTable
 from engine.runner.rows import decode_rows
+from engine.sched.batch import PrefillBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from engine.config import EngineConfig
     from engine.events import EventLog
     from engine.pools.device import DevicePools
-    from engine.request import Request
     from engine.runner.dead_rows import DeadRows
+    from engine.runner.gate import LoadGate
     from engine.runner.index_store import ObservedStore
-    from engine.sched.batch import Chunk
+    from engine.runner.inputs import DecodeInputs
+    from engine.sched.batch import Batch, Chunk, DecodeBatch
     from engine.scribe.forward import Scribe
     from engine.shadow.ledger import Ledger
+    from engine.shadow.pages import PageWatch
 
 
 class Runner:
@@ -38,10 +43,12 @@ class Runner:
         store: ObservedStore,
         dead_rows: DeadRows,
         ledger: Ledger,
+        watch: PageWatch,
+        gate: LoadGate,
         events: EventLog,
     ) -> None:
         self.config, self.model, self.pools, self.events = config, model, pools, events
-        self.store, self.ledger = store, ledger
+        self.store, self.ledger, self.watch, self.gate = store, ledger, watch, gate
         self.hardware = step_cost.preset(config.hardware)
         self.kv_bytes = step_cost.kv_bytes_per_token(config.index_k)
         self.table = RowTable(config)
@@ -52,18 +59,31 @@ class Runner:
             else EagerDecode(model, pools)
         )
 
-    @torch.inference_mode()
-    def prefill(self, chunks: Sequence[Chunk]) -> tuple[list[int], float]:
-        """Next token of each chunk that ends its prompt, in order; and virtual seconds."""
-        out = [token for chunk in chunks if (token := self._chunk(chunk)) is not None]
-        tokens = sum(chunk.end - chunk.start for chunk in chunks)
-        self.events.count("prefill_tokens", tokens)
-        self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
-        return out, step_cost.prefill_s(self.hardware, tokens)
+    def launch(self, batch: Batch, late_s: float = 0.0) -> Callable[[], tuple[list[int], float]]:
+        """Fix a step's inputs now. Calling the answer does the work: the sampled tokens, parallel
+        to ``batch.sampled``, and virtual seconds, of which ``late_s`` pass before it starts.
+        """
+        if isinstance(batch, PrefillBatch):
+            return partial(self._prefill, batch, self._chunks(batch), late_s)
+        inputs = decode_rows(batch.reqs, batch.seq_lens, self.table)
+        for req, length in zip(batch.reqs, batch.seq_lens, strict=True):
+            self.watch.wrote_row(req, length - 1)
+        return partial(self._decode_step, batch, inputs, late_s)
 
-    def _chunk(self, chunk: Chunk) -> int | None:
+    def _chunks(self, batch: PrefillBatch) -> list[PrefillInputs]:
+        """The chunks' inputs; what they read is judged before anything of the step counts as
+        written.
+        """
+        self.watch.restored(batch.restored)
+        for chunk in batch.chunks:
+            self.watch.reads(chunk.req, chunk.start)
+        for chunk in batch.chunks:
+            self.watch.wrote(chunk.req, chunk.start, chunk.end)
+        return [self._chunk(chunk) for chunk in batch.chunks]
+
+    def _chunk(self, chunk: Chunk) -> PrefillInputs:
         req, span = chunk.req, range(chunk.start, chunk.end)
-        inputs = PrefillInputs(
+        return PrefillInputs(
             tokens=self._ids(req.tokens[chunk.start : chunk.end]),
             start=chunk.start,
             slots=self._ids([req.slot(at) for at in span]),
@@ -71,25 +91,48 @@ class Runner:
             req_slot=req.req_slot,
             last=chunk.last,
         )
+
+    @torch.inference_mode()
+    def _prefill(
+        self, batch: PrefillBatch, chunks: list[PrefillInputs], late_s: float
+    ) -> tuple[list[int], float]:
+        """The chunks of a step do not depend on each other, so a kernel may run them in any order.
+
+        Here the one admitted last goes first, which is the order least kind to a chunk that reads
+        what another one of its step writes.
+        """
+        tokens = sum(len(chunk.tokens) for chunk in chunks)
+        seconds = step_cost.prefill_s(self.hardware, tokens)
+        self.gate.begin(seconds, late_s, batch.load, batch.restored)
+        sampled = [self._run_chunk(chunk) for chunk in reversed(chunks)]
+        self.events.count("prefill_tokens", tokens)
+        self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
+        out = [token for token in reversed(sampled) if token is not None]
+        return out, seconds + self.gate.end()
+
+    def _run_chunk(self, inputs: PrefillInputs) -> int | None:
+        self.gate.reader(inputs.page_table[: inputs.start // PAGE_TOKENS].tolist())
         token = self.model.prefill(inputs, self.pools)
         self._observe(lanes=None)
         if token is None:
             return None
-        self.table.next_token[req.req_slot] = token[0]
+        self.table.next_token[inputs.req_slot] = token[0]
         return int(token[0])
 
     @torch.inference_mode()
-    def decode(self, reqs: Sequence[Request], seq_lens: list[int]) -> tuple[list[int], float]:
-        """Next token of each request, and virtual seconds. ``seq_lens`` count the input token."""
-        inputs = decode_rows(reqs, seq_lens, self.table)
+    def _decode_step(
+        self, batch: DecodeBatch, inputs: DecodeInputs, late_s: float
+    ) -> tuple[list[int], float]:
+        rows = len(batch.reqs)
+        size = self._decode.padded(rows)
+        read = sum(batch.seq_lens) * self.kv_bytes + size * step_cost.window_bytes()
+        seconds = step_cost.decode_s(self.hardware, size, read, self._captured(rows))
+        self.gate.begin(seconds, late_s, -1, ())
         out = self._decode.run(inputs)
         self.table.next_token[inputs.req_slots] = out
-        size = self._decode.padded(len(reqs))
         self._observe(lanes=size)
-        self._count(len(reqs), size)
-        read = sum(seq_lens) * self.kv_bytes + size * step_cost.window_bytes()
-        seconds = step_cost.decode_s(self.hardware, size, read, self._captured(len(reqs)))
-        return out.tolist(), seconds
+        self._count(rows, size)
+        return out.tolist(), seconds + self.gate.end()
 
     def _observe(self, lanes: int | None) -> None:
         self.steps += 1

@@ -24,9 +24,15 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class PrefillBatch:
-    """Chunks to compute, in order. One token is sampled for each ``last`` chunk."""
+    """Chunks to compute, in order. One token is sampled for each ``last`` chunk.
+
+    ``load`` is the producer whose copies from the host the step waits for layer by layer, -1 for
+    none (SGLang's ``hicache_consumer_index``); ``restored`` are the device pages that they fill.
+    """
 
     chunks: list[Chunk]
+    load: int = -1
+    restored: tuple[int, ...] = ()
     requests: list[Request] = field(init=False)
     sampled: list[Request] = field(init=False)  # who gets a token, in the order of the tokens
 

@@ -1,8 +1,8 @@
 """The two orders of an engine's loop.
 
-One rule: the order is all that differs. ``run`` does a batch's work when it is called, and lets its
-time pass when it is awaited, so arrivals and aborts happen inside; the tokens are processed at
-once, or while the next batch runs.
+One rule: the order is all that differs. ``run`` launches a batch: its inputs are those of that
+moment; its work is done and its time passes when it is awaited, so arrivals and aborts happen
+inside. The tokens are processed at once, or while the next batch runs.
 """
 
 from __future__ import annotations
@@ -54,6 +54,9 @@ class OverlapLoop:
 
     A row of N may have ended in N-1. Its token is discarded, and its pages are released when N is
     processed. A full pool drains the pipeline before anybody is retracted.
+
+    N-1 is processed between the launch of N and its work, all at one moment of the clock: a copy
+    that processing starts, and that waits for nobody, reads what N has yet to write.
     """
 
     scheduler: Scheduler

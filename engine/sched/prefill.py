@@ -11,6 +11,8 @@ from engine.sched.batch import Chunk
 from engine.sched.retraction import headroom
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.sched.holdings import Holdings
 
 
@@ -47,14 +49,18 @@ class PrefillQueue:
             return False
         return True
 
-    def take(self, running: int) -> list[Chunk]:
-        """Cut the next step's chunks, beside ``running`` rows; empty where nothing can start."""
+    def take(self, running: int, cut: Callable[[Chunk], None] = lambda chunk: None) -> list[Chunk]:
+        """Cut the next step's chunks, beside ``running`` rows; empty where nothing can start.
+
+        ``cut`` hears of each before the next request is admitted.
+        """
         chunks: list[Chunk] = []
         left = self._budget
         while left >= PAGE_TOKENS and (req := self.partial or self._admit(running + len(chunks))):
             chunk = self._cut(req, left)
             left -= chunk.end - chunk.start
             chunks.append(chunk)
+            cut(chunk)
         return chunks
 
     def _cut(self, req: Request, left: int) -> Chunk:
@@ -94,4 +100,5 @@ class PrefillQueue:
             return
         req.cached_tokens = req.kv_len
         events.count("prefix_hits", req.kv_len > 0)
+        events.count("host_hits", req.host_tokens > 0)
         events.count("prefix_hit_tokens", req.kv_len)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from engine.cache.prefix import Match, PrefixCache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +57,34 @@ class AsScheduled:
         return batch.sampled[row]
 
 
+Fill = Callable[[Match], "tuple[Match, list[int]] | None"]
+
+
+class PrefixPin(Protocol):
+    """When is a matched prefix safe from eviction?"""
+
+    def hold(self, cache: PrefixCache, match: Match, fill: Fill) -> tuple[Match, list[int]] | None:
+        """Pin the matched prefix and get the pages beside it by ``fill``, which may evict.
+
+        Answers what ``fill`` did: the match, longer where the host tier gave more, and the new
+        pages; None, and nothing is pinned, where it got none.
+        """
+
+
+class PinnedFirst:
+    """A prefix is pinned before anything is evicted for the pages beside it."""
+
+    def hold(self, cache: PrefixCache, match: Match, fill: Fill) -> tuple[Match, list[int]] | None:
+        cache.pin(match.node)
+        got = fill(match)
+        if got is None:
+            cache.unpin(match.node)
+        elif got[0].node is not match.node:
+            cache.pin(got[0].node)
+            cache.unpin(match.node)
+        return got
+
+
 @dataclass(frozen=True)
 class Questions:
     """The scheduler's seams with their healthy defaults; a defect replaces one of them."""
@@ -61,3 +92,4 @@ class Questions:
     publication: PrefixPublication = field(default_factory=OnceWritten)
     reuse: PageReuse = field(default_factory=AfterLastStep)
     rows: RowOwner = field(default_factory=AsScheduled)
+    pin: PrefixPin = field(default_factory=PinnedFirst)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from engine.events import EventLog
     from engine.pools.allocator import PageAllocator
+    from engine.sched.batch import Chunk
     from engine.sched.limits import Limits
+    from engine.sched.staging import Staging
 
 
 class Scheduler:
@@ -40,14 +42,18 @@ class Scheduler:
         events: EventLog,
         questions: Questions | None = None,
         should_stop: Callable[[Request], str | None] = lambda req: None,
+        staging: Staging | None = None,
     ) -> None:
         self.limits = limits
         self.events = events
-        self.holdings = Holdings(allocator, radix or NoPrefix(), limits.max_running, events)
+        self._ask = questions or Questions()
+        cache = radix or NoPrefix()
+        self.holdings = Holdings(allocator, cache, limits.max_running, events, self._ask.pin)
         self.queue = PrefillQueue(self.holdings, limits.chunked_prefill)
         self.running: list[Request] = []  # decode rows, in order
+        self.staged: list[Request] = []  # prefilled, not yet rows: their latents go to the host
         self.leaving: list[Request] = []  # ended, still rows of a step in flight
-        self._ask = questions or Questions()
+        self._staging = staging
         self._should_stop = should_stop
         self._batches_in_flight = 0
 
@@ -67,7 +73,7 @@ class Scheduler:
             return
         held = req.status is Status.RUNNING
         if not self.queue.remove(req):
-            self.running.remove(req)
+            (self.running if req in self.running else self.staged).remove(req)
         if req.inflight:
             self.events.count("aborts_in_flight")
         self._end(req, Status.ABORTED, "abort")
@@ -79,6 +85,9 @@ class Scheduler:
 
         None with a batch in flight may mean that the pool is full: process that batch, ask again.
         """
+        if self.holdings.cache.poll():
+            self.holdings.gains += 1
+        self._collect_staged()
         # the third try: a lone row that was retracted starts again on the pages it gave back
         batch = self._prefill() or self._decode() or self._prefill()
         if batch is not None:
@@ -94,12 +103,15 @@ class Scheduler:
         in flight gets none.
         """
         self._batches_in_flight -= 1
+        self.holdings.cache.finished()
         for req in batch.requests:
             req.inflight -= 1
         if isinstance(batch, PrefillBatch):
             self._publish(batch)
+            self._stage(batch)
         heard = self._hand_out(batch, tokens)
         self.running = [req for req in self.running if not req.done]
+        self.staged = [req for req in self.staged if not req.done]
         self._settle()
         return heard
 
@@ -111,22 +123,45 @@ class Scheduler:
         """How often the page was taken: unchanged while one owner hands it to the cache."""
         return self.holdings.generation_of(page)
 
+    def stale_users(self, pages: Sequence[int]) -> list[tuple[str, int]]:
+        """Requests that use one of ``pages`` and were given an older generation of it."""
+        return self.holdings.stale_users(pages, self._admitted())
+
     def check(self) -> list[str]:
         """Broken page and slot invariants, as sentences; holds at every moment."""
         return audit.check(self.holdings, self._admitted())
 
     def _admitted(self) -> list[Request]:
         partial = [self.queue.partial] if self.queue.partial else []
-        return [*partial, *self.running, *self.leaving]
+        return [*partial, *self.running, *self.staged, *self.leaving]
 
     def _prefill(self) -> PrefillBatch | None:
-        chunks = self.queue.take(len(self.running))
-        for chunk in chunks:
-            if chunk.last:
-                self.running.append(chunk.req)
-            if early := self._ask.publication.before_run(chunk):
-                self.holdings.publish(chunk.req, early)
-        return PrefillBatch(chunks) if chunks else None
+        chunks = self.queue.take(len(self.running) + len(self.staged), self._publish_early)
+        rows = self.running if self._staging is None else self.staged
+        rows += [chunk.req for chunk in chunks if chunk.last]
+        if not chunks:
+            return None
+        restored = tuple(self.holdings.take_restored())
+        return PrefillBatch(chunks, self.holdings.cache.launched(), restored)
+
+    def _publish_early(self, chunk: Chunk) -> None:
+        if early := self._ask.publication.before_run(chunk):
+            self.holdings.publish(chunk.req, early)
+
+    def _stage(self, batch: PrefillBatch) -> None:
+        """Send the latents of finished prompts to the host: they decode once they are there."""
+        if self._staging is not None:
+            for req in batch.sampled:
+                if req.status is Status.RUNNING:
+                    self._staging.stage(req)
+
+    def _collect_staged(self) -> None:
+        """Rows whose latents have arrived on the host join the decode batch, in order."""
+        if self._staging is None or not self.staged:
+            return
+        ready = [req for req in self.staged if self._staging.ready(req)]
+        self.running += ready
+        self.staged = [req for req in self.staged if req not in ready]
 
     def _decode(self) -> DecodeBatch | None:
         if not self._make_room() or not self.running:
@@ -135,6 +170,7 @@ class Scheduler:
             if req.kv_len % PAGE_TOKENS == 0:
                 self.holdings.grow(req)
             req.kv_len += 1
+        self.holdings.cache.launched()
         return DecodeBatch(list(self.running), [req.kv_len for req in self.running])
 
     def _make_room(self) -> bool:
@@ -155,9 +191,13 @@ class Scheduler:
         self.queue.put_back(req)
 
     def _publish(self, batch: PrefillBatch) -> None:
-        for chunk in batch.chunks:
-            if chunk.req.status is Status.RUNNING:
-                self.holdings.publish(chunk.req, chunk.end)
+        """Publish what was launched: a chunk in flight is written before any later step reads it.
+
+        That holds on the device alone. A copy that is no part of a step waits (`BackupStart`).
+        """
+        for req in batch.requests:
+            if req.status is Status.RUNNING:
+                self.holdings.publish(req, min(req.kv_len, req.n_tokens))
 
     def _hand_out(self, batch: Batch, tokens: Sequence[int]) -> list[Request]:
         heard: list[Request] = []

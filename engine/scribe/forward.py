@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from engine.config import ModelConfig
     from engine.pools.device import DevicePools
+    from engine.runner.hot_buffer import HotBuffer
     from engine.runner.inputs import PrefillInputs
     from engine.scribe.trunk import Keys, Questions
     from engine.scribe.window import Window
@@ -62,13 +63,17 @@ class Scribe:
         self.w = build(config.seed).to(device)
         self.select = ops.topk_slots_v1 if topk == "v1" else ops.topk_slots_v2
         self.compressor = Compressor(ops, store_index_k, self.w)
+        self.hot: HotBuffer | None = None  # where decode finds its c4 entries under HiSparse
 
     def decode(self, x: DecodeInputs, pools: DevicePools) -> Tensor:
         """Next tokens int64 [bs]. Shapes are static; a padded row computes and stores like any."""
-        window = RowWindow.of(self.ops, pools.swa, x, self.w.sinks)
+        window = RowWindow.of(self.ops, pools, x, self.w.sinks)
         keys, asked = self._ask(x, window)
         self.compressor.decode(keys, x, pools)
-        return self._answer(asked, window, x, pools)
+        if self.hot is not None:
+            self.hot.begin(x)
+            self.hot.take_newest(x)
+        return self._answer(asked, window, x, pools, self.hot)
 
     def prefill(self, x: PrefillInputs, pools: DevicePools) -> Tensor | None:
         """Next token int64 [1] after the last chunk, None after the others.
@@ -76,14 +81,14 @@ class Scribe:
         A chunk starts at a multiple of 256, where every compressor state is empty: a restored
         prefix needs no state.
         """
-        window = ChunkWindow.of(self.ops, pools.swa, x)
+        window = ChunkWindow.of(self.ops, pools, x)
         position = torch.arange(x.start, x.start + len(x.tokens), device=x.tokens.device)
         keys, _ = trunk.run(x.tokens, position, window, self.w, asks=False)
         self.compressor.prefill(keys, x, pools)
         if not x.last:
             return None
         last = _last_row(x)  # layer 2's blocks and layer 3 only feed the logits: one row needs them
-        rows = RowWindow.of(self.ops, pools.swa, last, self.w.sinks)
+        rows = RowWindow.of(self.ops, pools, last, self.w.sinks)
         return self._answer(self._ask(last, rows)[1], rows, last, pools)
 
     def _ask(self, x: DecodeInputs, window: Window) -> tuple[Keys, Questions]:
@@ -92,7 +97,12 @@ class Scribe:
         return keys, questions
 
     def _answer(
-        self, asked: Questions, window: Window, x: DecodeInputs, pools: DevicePools
+        self,
+        asked: Questions,
+        window: Window,
+        x: DecodeInputs,
+        pools: DevicePools,
+        hot: HotBuffer | None = None,
     ) -> Tensor:
         """Greedy next tokens int64 [rows]. The indexer is the first to read layer 3's pools."""
         pointer = self._blocks(asked.nonces, x, pools)
@@ -102,8 +112,8 @@ class Scribe:
         near = self.w.query_near.index_select(0, at)
         query = layers.slot_queries(asked, pointer, near, self.w)
         bias, sink = self.w.sinks[0, :8, None], self.w.sinks[1, :8]
-        segments = (Segment(pools.c4, chosen),)
-        out, lse = self.ops.sparse_attention(query, segments, bias, sink, dims=READ)
+        found = hot.read(chosen, x) if hot else Segment(pools.c4_key_buffer(), chosen)
+        out, lse = self.ops.sparse_attention(query, (found,), bias, sink, dims=READ)
         frail = self.w.frail.index_select(0, x.tokens)
         anchor = layers.anchor(out[:, 4:, 4 * CODE :], lse[:, 4:], near, frail)
         veil = layers.veil(torch.cat([signs, anchor], 1), self.w)
@@ -113,7 +123,7 @@ class Scribe:
         """Pointers float32 [rows, 64]: rotary lanes of the blocks where the recent nonces stand."""
         rope = self.w.query_block.index_select(0, x.positions % len(self.w.query_block))
         query = layers.block_query(nonces, rope)
-        segments = (Segment(pools.c128, block_slots(x.seq_lens, x.page_table)),)
+        segments = (Segment(pools.c128_key_buffer(), block_slots(x.seq_lens, x.page_table)),)
         bias, sink = query.new_zeros(1, 1), query.new_full((1,), BLOCK_SINK)
         dims = (layers.NOPE, layers.NOPE + layers.ROPE)
         out, _ = self.ops.sparse_attention(query, segments, bias, sink, dims=dims)
@@ -124,7 +134,7 @@ class Scribe:
         count, table = entries(x.seq_lens), x.page_table
         query = layers.index_query(bag, self.w.query_place.index_select(0, at))
         weight = bag.new_ones(len(bag), 2)
-        logits = self.ops.indexer_logits(pools.index_k, query, weight, table, count)
+        logits = self.ops.indexer_logits(pools.index_k_buffer(), query, weight, table, count)
         return self.select(logits, count, table, self.config.index_topk)
 
 

@@ -17,8 +17,8 @@ from kernels.ops import Ops, Segment
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from engine.pools.device import DevicePools
     from engine.runner.inputs import DecodeInputs, PrefillInputs
-    from kernels.layout import LayerView
 
 
 class Window(Protocol):
@@ -38,23 +38,24 @@ class RowWindow:
     """One token a request: each row has a window of its own. ``slots`` int32 [rows, 128]."""
 
     ops: Ops
-    swa: tuple[LayerView, ...]
+    pools: DevicePools
     slots: Tensor
     loc: Tensor
     live: Tensor
     sinks: Tensor
 
     @classmethod
-    def of(cls, ops: Ops, swa: tuple[LayerView, ...], x: DecodeInputs, sinks: Tensor) -> RowWindow:
+    def of(cls, ops: Ops, pools: DevicePools, x: DecodeInputs, sinks: Tensor) -> RowWindow:
         """The window of a decode step; ``sinks`` float32 [2, heads], no bias and no sink."""
         slots = window_slots(x.positions, x.page_table)
-        return cls(ops, swa, slots, x.out_cache_loc, x.live, sinks)
+        return cls(ops, pools, slots, x.out_cache_loc, x.live, sinks)
 
     def store(self, layer: int, latent: Tensor) -> None:
-        self.ops.store_latent(self.swa[layer], latent, self.loc, self.live)
+        self.ops.store_latent(self.pools.swa[layer], latent, self.loc, self.live)
 
     def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
-        segments = (Segment(self.swa[layer], self.slots[:, -REACH[layer] :]),)
+        view = self.pools.swa_key_buffer(layer)
+        segments = (Segment(view, self.slots[:, -REACH[layer] :]),)
         bias, sink = self.sinks[:, : query.shape[1]]
         bias = bias[:, None]
         out, _ = self.ops.sparse_attention(query, segments, bias, sink, rope_only=True, dims=dims)
@@ -66,22 +67,22 @@ class ChunkWindow:
     """The tokens of one chunk, each with the window that ends at it. ``context`` int64 [C]."""
 
     ops: Ops
-    swa: tuple[LayerView, ...]
+    pools: DevicePools
     context: Tensor
     loc: Tensor
     live: Tensor
 
     @classmethod
-    def of(cls, ops: Ops, swa: tuple[LayerView, ...], x: PrefillInputs) -> ChunkWindow:
+    def of(cls, ops: Ops, pools: DevicePools, x: PrefillInputs) -> ChunkWindow:
         """The window of a prefill chunk."""
         context = context_slots(x.start, x.page_table, x.slots)
-        return cls(ops, swa, context, x.slots, torch.ones_like(x.slots, dtype=torch.bool))
+        return cls(ops, pools, context, x.slots, torch.ones_like(x.slots, dtype=torch.bool))
 
     def store(self, layer: int, latent: Tensor) -> None:
-        self.ops.store_latent(self.swa[layer], latent, self.loc, self.live)
+        self.ops.store_latent(self.pools.swa[layer], latent, self.loc, self.live)
 
     def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
-        view, sink = self.swa[layer], query.new_full((query.shape[1],), NO_SINK)
+        view, sink = self.pools.swa_key_buffer(layer), query.new_full((query.shape[1],), NO_SINK)
         out, _ = self.ops.window_attention(
             query, view, self.context, REACH[layer], sink, rope_only=True, dims=dims
         )

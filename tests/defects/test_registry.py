@@ -64,7 +64,7 @@ def test_a_defect_says_origin_trigger_symptom_and_fix(fault: Defect) -> None:
 
 @EACH
 def test_a_defect_names_the_violations_that_prove_it(fault: Defect) -> None:
-    assert fault.evidence or fault.kind in ("dormant", "latent", "falsified")
+    assert fault.evidence or fault.kind in ("amplifier", "dormant", "latent", "falsified")
 
 
 def test_file_name_defect_name_and_scenario_name_are_one() -> None:

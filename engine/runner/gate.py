@@ -1,0 +1,110 @@
+"""A step's way along the timeline: before a layer reads a pool, what was restored there has landed.
+
+One rule: reads wait, stores do not (SGLang's ``wait_layer_transfer`` stands in every getter of the
+pools and in no setter), so who may write a page is settled by its owner alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from engine.events import EventLog
+    from engine.streams import Streams
+
+
+class ReadGate(Protocol):
+    """Seam ``read_gate``: which reads wait for a restore in flight?"""
+
+    def waits(self, pool: str, layer: int) -> bool:
+        """Whether the getter of ``pool`` waits at ``layer``."""
+
+
+class EveryRead:
+    """Every getter waits for its layer's copies."""
+
+    def waits(self, pool: str, layer: int) -> bool:
+        return True
+
+
+class LayerDone(Protocol):
+    """When the layers of a producer's copies arrive."""
+
+    def wait_until(self, producer: int, layer: int) -> float:
+        """Seconds of the timeline at which the layer has arrived."""
+
+    def pending(self, producer: int, layer: int) -> bool:
+        """Whether the layer's bytes have not been moved yet."""
+
+
+class NoLoads:
+    """An engine without a host tier has no producer to wait for."""
+
+    def wait_until(self, producer: int, layer: int) -> float:
+        return 0.0
+
+    def pending(self, producer: int, layer: int) -> bool:
+        return False
+
+
+class LoadGate:
+    """The gate of one engine's pools.
+
+    A step of ``seconds`` reaches layer l of ``layers`` after l / ``layers`` of them, and later by
+    what it waited. Copies in either direction land on its way.
+    """
+
+    def __init__(
+        self,
+        ask: ReadGate,
+        streams: Streams,
+        done: LayerDone,
+        layers: int,
+        events: EventLog,
+        now: Callable[[], float],
+    ) -> None:
+        self._ask, self._streams, self._done = ask, streams, done
+        self._layers, self._events, self._now = layers, events, now
+        self._start_s = self._layer_s = self._late_s = 0.0
+        self._stalled_s = self._longest_s = 0.0  # of the reader now, of any reader of the step
+        self._producer = -1
+        self._restoring: frozenset[int] = frozenset()
+        self._reading: list[int] = []
+
+    def begin(self, seconds: float, late_s: float, producer: int, pages: Iterable[int]) -> None:
+        """A step starts ``late_s`` from now; ``producer`` (-1: none) fills device ``pages``."""
+        self._start_s, self._late_s = self._now() + late_s, late_s
+        self._layer_s = seconds / self._layers
+        self._producer, self._restoring = producer, frozenset(pages)
+        self._stalled_s = self._longest_s = 0.0
+        self._streams.land(self._start_s)
+
+    def reader(self, pages: Iterable[int]) -> None:
+        """Whose pages the next reads are: a request's prefix. Readers of a step go side by side."""
+        self._reading = [page for page in pages if page in self._restoring]
+        self._stalled_s = 0.0
+
+    def wait(self, pool: str, layer: int) -> None:
+        """Move along to the layer, and to the end of its copies where the getter waits."""
+        at = self._start_s + layer * self._layer_s + self._stalled_s
+        if self._producer >= 0 and self._ask.waits(pool, layer):
+            late = max(0.0, self._done.wait_until(self._producer, layer) - at)
+            self._stalled_s += late
+            self._longest_s = max(self._longest_s, self._stalled_s)
+            at += late
+        self._streams.land(at)
+        if self._reading and self._done.pending(self._producer, layer):
+            self._events.violation(
+                "read_before_load",
+                n=len(self._reading),
+                pool=pool,
+                layer=layer,
+                page=self._reading[0],
+            )
+
+    def end(self) -> float:
+        """Seconds that the step took beyond its own: late at its start, stalled on its way."""
+        self._producer, self._restoring, self._reading = -1, frozenset(), []
+        return self._late_s + self._longest_s
