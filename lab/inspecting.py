@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ from lab.report.document import run_document
 from lab.report.replies import Case, badness, failed_replies, show_replies
 from lab.report.views import arm_view, run_view
 from lab.scenario.problem import did_you_mean
+from lab.tiers import copy_paths, stored_geometry
 
 if TYPE_CHECKING:
+    from lab.records import ArmHistory
     from lab.store import Results
 
 
@@ -31,20 +34,35 @@ def inspect(results: Results, run: str, arm: str | None, session: int | None, li
 def inspect_json(
     results: Results, run: str, arm: str | None, session: int | None, limit: int
 ) -> None:
-    """The same as one document: the run, and the failed replies with what failed in them."""
+    """The same as one document: the run, the failed replies with what failed in them, the tiers."""
     stored = results.run(run)
     _known(stored.arms, arm)
     findings = results.findings(run)
+    histories = [found for found in results.histories(run) if arm in (None, found.name)]
     cases = [
         case
-        for history in results.histories(run)
-        if arm in (None, history.name)
+        for history in histories
         for case in failed_replies(history, findings.get(history.name, ()))
         if session in (None, case.reply.session)
     ]
     worst = sorted(cases, key=badness)[:limit]
     failed = [_case(case) for case in (cases if session is not None else worst)]
-    show_json({**run_document(stored), "versions": stored.versions, "failed": failed})
+    about = {**run_document(stored), "versions": stored.versions}
+    show_json({**about, "failed": failed, **_tiers(histories)})
+
+
+def _tiers(histories: Sequence[ArmHistory]) -> dict[str, Any]:
+    """Copy paths and geometry rows, each with the arm that it is of."""
+    return {
+        "paths": [
+            {"arm": found.name, **asdict(path)}
+            for found in histories
+            for path in copy_paths(found.counters)
+        ],
+        "geometry": [
+            {"arm": found.name, **row} for found in histories for row in stored_geometry(found)
+        ],
+    }
 
 
 def _case(case: Case) -> dict[str, Any]:

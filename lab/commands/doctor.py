@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lab.commands import options as o
 from lab.commands.output import show, show_json
+from lab.errors import UserError
 
 Bench = Annotated[bool, typer.Option("--bench", help="Also run a short load and measure it.")]
+Geometry = Annotated[
+    bool, typer.Option("--geometry", help="Instead: every pool's rows and pages in each tier.")
+]
+Of = Annotated[
+    Path | None,
+    typer.Argument(metavar="[SCENARIO]", help="With --geometry: that file's arms and build."),
+]
 
 
-def doctor(bench: Bench = False, db: o.Db = o.DB, as_json: o.Json = False) -> None:
+def doctor(
+    scenario: Of = None,
+    geometry: Geometry = False,
+    bench: Bench = False,
+    db: o.Db = o.DB,
+    as_json: o.Json = False,
+) -> None:
     """Say what is installed, what the machine has, and what state the database is in."""
+    if geometry and not bench:
+        return _geometry(scenario, as_json)
+    if geometry or scenario is not None:
+        raise UserError("doctor: a scenario goes with --geometry, and --bench with neither")
     from lab.doctor import examine, facts_table
 
     facts = examine(db, bench)
@@ -21,3 +40,14 @@ def doctor(bench: Bench = False, db: o.Db = o.DB, as_json: o.Json = False) -> No
         show_json(facts)
     else:
         show(facts_table(facts))
+
+
+def _geometry(scenario: Path | None, as_json: bool) -> None:
+    """The other report: no machine, no database, only the pools."""
+    from lab.geometry import report, report_text
+
+    entries = report(scenario)
+    if as_json:
+        show_json({"geometry": entries})
+    else:
+        show(report_text(entries))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lab.report import words
-from lab.report.table import counted, exposure_heads
+from lab.report.table import counted, exposure_heads, host_heads
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
@@ -68,10 +68,11 @@ def rates(verdict: RunVerdict) -> str:
 
 
 def exposure(arms: Sequence[ArmVerdict]) -> str:
-    """The exposure counters of the terminal's table."""
+    """The exposure counters of the terminal's tables, in one."""
     heads = exposure_heads(arms)
     if not heads:
         return "No arm counted any."
+    heads = heads | host_heads(arms)
     rows = [[arm.name, *(counted(arm.exposure, key) for key in heads)] for arm in arms]
     return table(["arm", *heads], rows)
 

@@ -31,9 +31,15 @@ ALWAYS = {
 SOMETIMES = {
     "graph_replays": "graph\nreplays",
     "overlap_steps": "overlap\nsteps",
-    "host_hits": "host\nhits",
-    "pages_restored": "pages\nrestored",
     "transfers": "trans-\nfers",
+}
+# What went through the tiers below the device, in a table of its own: counter -> toggle, head.
+# Where the toggle is on, that nothing came back is the news.
+HOST = {
+    "host_hits": ("hicache", "host\nhits"),
+    "pages_restored": ("hicache", "pages\nrestored"),
+    "pages_backed_up": ("hicache", "pages\nbacked up"),
+    "hisparse_swap_ins": ("hisparse", "hisparse\nswap-ins"),
 }
 WRONG = ("what went wrong", "corrupt replies by class", "violations")
 
@@ -114,15 +120,29 @@ def exposure_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
     return ALWAYS | some
 
 
+def host_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
+    """The counters of a tier that some arm has on, or in which something moved."""
+    return {
+        key: head
+        for key, (tier, head) in HOST.items()
+        if any(arm.settings.get(tier) or arm.exposure.get(key) for arm in arms)
+    }
+
+
 def exposure_table(arms: Sequence[ArmVerdict]) -> list[Table]:
     """How much of the path each arm reached; nothing when no arm counted anything."""
-    heads = exposure_heads(arms)
-    if not heads:
+    if not exposure_heads(arms):
         return []
-    table = plain_table("exposure", *heads.values())
+    tables = {"exposure": exposure_heads(arms), "host tiers": host_heads(arms)}
+    return [counters_table(arms, what, heads) for what, heads in tables.items() if heads]
+
+
+def counters_table(arms: Sequence[ArmVerdict], what: str, heads: Mapping[str, str]) -> Table:
+    """One row an arm, one column a counter."""
+    table = plain_table(what, *heads.values())
     for arm in arms:
         table.add_row(Text(arm.name), *(counted(arm.exposure, key) for key in heads))
-    return [table]
+    return table
 
 
 def counted(counters: Mapping[str, int], key: str) -> str:

@@ -15,6 +15,8 @@ from rich.text import Text
 
 from lab.report import words
 from lab.report.table import COLOURS, plain_table
+from lab.report.tiers import geometry_table, paths_table
+from lab.tiers import copy_paths, others, stored_geometry
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -70,7 +72,7 @@ def run_view(stored: StoredRun, verdict: RunVerdict | None) -> RenderableType:
 
 
 def arm_view(history: ArmHistory) -> RenderableType:
-    """One arm: effective settings, how its replies ended, and every counter."""
+    """One arm: effective settings, how its replies ended, counters, copy paths and geometry."""
     ends = Counter(
         reply.status if reply.status != "ok" else f"ok, {reply.finish_reason}"
         for reply in history.replies
@@ -87,7 +89,9 @@ def arm_view(history: ArmHistory) -> RenderableType:
         head,
         pairs("setting", "value", settings),
         pairs("replies ended", "times", {key: str(n) for key, n in sorted(ends.items())}),
-        pairs("counter", "value", {key: str(n) for key, n in sorted(history.counters.items())}),
+        pairs("counter", "value", {key: str(n) for key, n in others(history.counters).items()}),
+        *([paths_table(paths)] if (paths := copy_paths(history.counters)) else []),
+        *([geometry_table(rows)] if (rows := stored_geometry(history)) else []),
     )
 
 

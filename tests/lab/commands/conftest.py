@@ -34,6 +34,7 @@ class FakeTrial:
     corrupt: dict[str, int] = field(default_factory=dict)
     raises: dict[str, BaseException] = field(default_factory=dict)
     dies: dict[str, str] = field(default_factory=dict)  # arm name -> what its engine died of
+    tiers: dict[str, ArmHistory] = field(default_factory=dict)  # arm name -> what it moved
     asked: list[tuple[str, int, int]] = field(default_factory=list)  # arm, sessions, seed
 
     def __call__(
@@ -51,9 +52,13 @@ class FakeTrial:
         # the counters that the judges want to see moved before they call an arm clean
         counters = {**made.counters, "graph_replays": 9, "prefix_hits": 9, "padded_rows": 9}
         settings = scenario.settings(arm)
+        if arm.name in self.tiers:
+            counters |= self.tiers[arm.name].counters
         events = [(0, "tools_offered", {"tools": json.dumps(OFFERED)})]
         if arm.name in self.dies:
             events.append((9, "engine_died", {"error": self.dies[arm.name]}))
+        if arm.name in self.tiers:
+            events.insert(0, self.tiers[arm.name].events[0])
         return replace(made, replies=replies, settings=settings, counters=counters, events=events)
 
 

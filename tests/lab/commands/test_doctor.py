@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import pytest
 import torch
+
+from engine.config import EngineConfig
+from tests.lab.tiers import row
 
 
 def test_doctor_says_versions_machine_and_database(folder: Path, kvlab) -> None:
@@ -19,3 +27,76 @@ def test_doctor_tells_of_a_database_that_is_none(folder: Path, kvlab) -> None:
     (folder / "text.duckdb").write_text("not a database at all")
     said = kvlab("doctor", "--db", "text.duckdb")
     assert said.code == 0 and "text.duckdb" in said.out
+
+
+@dataclass(frozen=True)
+class Row:
+    """A geometry row as the engine makes it."""
+
+    pool: str
+    tier: str
+    order: str
+    page_tokens: int
+    entries: int
+    item_bytes: int
+    layers: int
+    pages: int
+    agrees: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def geometry_of(config: EngineConfig) -> list[Row]:
+    """Index-K in both tiers, the host's row as if it were always fp8."""
+    size = {"fp8": 8448, "bf16": 16384}[config.index_k]
+    rows = [row("device", size)]
+    if config.hicache:
+        rows.append(row("host", 8448, agrees=size == 8448))
+    return [Row(**fields) for fields in rows]
+
+
+@pytest.fixture
+def geometry(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An engine that only knows what its pools would be."""
+    fake = ModuleType("engine.pools.geometry")
+    fake.geometry_of = geometry_of  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "engine.pools.geometry", fake)
+    monkeypatch.delitem(sys.modules, "lab.geometry", raising=False)
+    return folder
+
+
+def test_the_geometry_is_that_of_the_defaults_with_either_index_k(geometry: Path, kvlab) -> None:
+    fp8, bf16 = kvlab("doctor", "--geometry", "--json").json["geometry"]
+    assert (fp8["engine"], fp8["build"]) == ("defaults, index_k fp8, hicache on", [])
+    assert [found["agrees"] for found in fp8["rows"]] == [True, True]
+    assert [found["item_bytes"] for found in bf16["rows"]] == [16384, 8448]
+    assert not (geometry / "results").exists()
+
+
+def test_a_mismatch_is_named_under_its_table(geometry: Path, kvlab) -> None:
+    said = kvlab("doctor", "--geometry")
+    assert said.code == 0 and said.out.count("MISMATCH: index_k host") == 1
+    assert "defaults, index_k bf16, hicache on (build: healthy)" in said.out
+
+
+def test_the_geometry_of_a_scenario_is_that_of_each_arm_and_its_build(
+    geometry: Path, kvlab
+) -> None:
+    entries = kvlab("doctor", "--geometry", "good.yaml", "--json").json["geometry"]
+    names = ["bf16, graph on", "fp8, graph on", "bf16, one at a time"]
+    assert [entry["engine"] for entry in entries] == names
+    assert entries[0]["build"] == ["padded_scatter_stale_slots"]
+    assert [len(entry["rows"]) for entry in entries] == [1, 1, 1]
+
+
+def test_a_scenario_that_cannot_be_looked_at_is_one_line(geometry: Path, kvlab) -> None:
+    said = kvlab("doctor", "--geometry", "none.yaml")
+    assert said.code == 2 and "none.yaml: no such file" in said.err
+
+
+@pytest.mark.parametrize("argv", [["good.yaml"], ["--geometry", "--bench"]])
+def test_reports_that_do_not_go_together_are_one_line(argv, geometry: Path, kvlab) -> None:
+    said = kvlab("doctor", *argv)
+    assert said.code == 2 and "a scenario goes with --geometry" in said.err
+    assert said.out == "" and said.err.count("\n") == 1

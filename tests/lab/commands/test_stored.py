@@ -8,6 +8,7 @@ import pytest
 
 from lab.store import open_results
 from tests.lab.commands.conftest import FakeTrial
+from tests.lab.tiers import row, tiered
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -53,6 +54,30 @@ def test_show_as_json_holds_the_raw_text_and_what_failed(run: str, kvlab) -> Non
     failed = kvlab("show", "--json", "--limit", "1").json["failed"]
     assert len(failed) == 1 and failed[0]["findings"]
     assert "tool_cblls" in failed[0]["reply"]["raw_text"]
+
+
+@pytest.fixture
+def tiers(trial: FakeTrial, kvlab) -> str:
+    """A stored run of which one arm copied between tiers, its host rows too small."""
+    rows = [row("device", 16384), row("host", 8448, agrees=False)]
+    trial.tiers["fp8, graph on"] = tiered("fp8, graph on", rows)
+    return str(kvlab("run", "good.yaml", "--json", "--sessions", "5").json["run"])
+
+
+def test_show_of_one_arm_prints_its_copy_paths_and_its_geometry(tiers: str, kvlab) -> None:
+    said = kvlab("show", tiers, "--arm", "fp8, graph on")
+    assert said.code == 0 and "token_granular" in said.out and "MISMATCH" in said.out
+    assert "token_granular" not in kvlab("show", "--arm", "bf16, graph on").out
+
+
+def test_show_as_json_holds_copy_paths_and_geometry_by_arm(tiers: str, kvlab) -> None:
+    document = kvlab("show", "--json").json
+    ran, never = document["paths"]
+    assert (ran["arm"], ran["branch"], ran["rows"]) == ("fp8, graph on", "per_layer_mla", 340)
+    assert (never["branch"], never["calls"], never["rows"]) == ("token_granular", 0, 0)
+    assert [found["item_bytes"] for found in document["geometry"]] == [16384, 8448]
+    other = kvlab("show", "--json", "--arm", "bf16, graph on").json
+    assert (other["paths"], other["geometry"]) == ([], [])
 
 
 def test_show_of_an_unknown_arm_is_told(run: str, kvlab) -> None:

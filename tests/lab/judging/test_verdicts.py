@@ -13,8 +13,15 @@ from lab.records import ArmHistory, Reply
 from lab.stats import fisher, newcombe, wilson
 from tests.lab.replies import EXPECTED, TOOLS, call, said
 
-ON = {"graph": True, "radix": True, "overlap": True, "index_k": "bf16"}
-USED = {"graph_replays": 9, "prefix_hits": 2, "padded_rows": 5, "overlap_steps": 4}
+EXERCISE = {
+    "graph": "graph_replays",
+    "radix": "prefix_hits",
+    "overlap": "overlap_steps",
+    "hicache": "pages_restored",
+    "hisparse": "hisparse_swap_ins",
+}
+ON = {**dict.fromkeys(EXERCISE, True), "index_k": "bf16"}
+USED = {**dict.fromkeys(EXERCISE.values(), 4), "padded_rows": 5}
 RIGHT, WRONG = said(EXPECTED), said(call(table="MINE12346"))
 OFFERED = [{"type": "function", "function": {"name": n, "parameters": p}} for n, p in TOOLS.items()]
 
@@ -148,9 +155,9 @@ def test_an_engine_that_died_is_the_reason_whatever_it_served_before() -> None:
     assert verdict(history) == ("inconclusive", "the engine died: KeyError: 7")
 
 
-@pytest.mark.parametrize("toggle", ["graph", "radix", "overlap"])
+@pytest.mark.parametrize("toggle", EXERCISE)
 def test_a_toggle_that_is_on_and_never_exercised_is_inconclusive(toggle: str) -> None:
-    unused = {"graph": "graph_replays", "radix": "prefix_hits", "overlap": "overlap_steps"}[toggle]
+    unused = EXERCISE[toggle]
     counters = {**USED, "discarded_tokens": 3, unused: 0}
     assert verdict(arm(placed(RIGHT, 0), counters=counters)) == (
         "inconclusive",
@@ -158,6 +165,20 @@ def test_a_toggle_that_is_on_and_never_exercised_is_inconclusive(toggle: str) ->
     )
     off = {**ON, toggle: False}
     assert verdict(arm(placed(RIGHT, 0), counters=counters, settings=off))[0] == "clean"
+
+
+def test_a_host_tier_that_was_filled_and_never_hit_proves_nothing() -> None:
+    filled = {**USED, "pages_backed_up": 900, "host_evicted_pages": 40, "pages_restored": 0}
+    found = verdict(arm(placed(RIGHT, 0), counters=filled))
+    assert found == ("inconclusive", "never exercised: hicache")
+
+
+def test_a_counter_of_an_instrument_is_no_exposure() -> None:
+    path = "index_k:load:token_granular:layer_first"
+    own = {f"path:{path}": 7, f"path_rows:{path}": 70, "restored_differs:index_k": 0}
+    found, _ = judge_arm(arm(placed(RIGHT, 0), counters={**USED, **own}))
+    assert not [name for name in found.exposure if ":" in name]
+    assert found.verdict == "clean"
 
 
 def test_a_reply_that_its_client_gave_up_is_not_due() -> None:

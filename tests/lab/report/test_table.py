@@ -117,6 +117,40 @@ def test_an_arm_that_counted_nothing_at_all_has_dashes_and_not_zeros() -> None:
     assert "exposure" not in printed(run_report(replace(verdict, arms=(silent,), comparisons=())))
 
 
+def with_tier(settings: dict[str, object], exposure: dict[str, int]) -> RunVerdict:
+    """The sample run whose second arm has these settings and counters besides its own."""
+    verdict, _ = sample_run()
+    first, second, third = verdict.arms
+    changed = {**second.exposure, **exposure}
+    second = replace(second, settings={**second.settings, **settings}, exposure=changed)
+    return replace(verdict, arms=(first, second, third))
+
+
+def test_a_run_without_host_tiers_has_no_table_of_them() -> None:
+    assert "host tiers" not in printed(run_report(four_arms()))
+
+
+def test_the_host_tiers_have_a_table_of_their_own() -> None:
+    moved = {"host_hits": 12, "pages_restored": 340, "pages_backed_up": 900}
+    text = printed(run_report(with_tier({"hicache": True}, moved)))
+    tiers = text[text.index("host tiers") :]
+    assert cells(tiers, "fp8, graph on") == ["12", "340", "900"]
+    assert cells(tiers, "bf16, graph on") == ["0", "0", "0"]
+    assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_a_host_tier_that_gave_nothing_back_shows_the_zero() -> None:
+    text = printed(run_report(with_tier({"hicache": True, "hisparse": True}, {})))
+    assert cells(text[text.index("host tiers") :], "fp8, graph on") == ["0", "0", "0", "0"]
+
+
+def test_the_markdown_has_the_host_tiers_beside_the_other_counters() -> None:
+    text = markdown(with_tier({"hisparse": True}, {"hisparse_swap_ins": 77}))
+    heads = "padded_rows | prefix_hits | retractions | evicted_pages | aborts_in_flight"
+    assert f"| arm | {heads} | hisparse_swap_ins |" in text
+    assert "| fp8, graph on | 5123 | 240 | 0 | 0 | 0 | 77 |" in text
+
+
 def test_every_arm_says_what_its_n_proves() -> None:
     text = printed(run_report(four_arms()), width=120)
     assert "fp8, graph on: 0 of 60 shows only: below 6.0 %" in text
