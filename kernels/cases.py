@@ -21,6 +21,9 @@ INDEX_K = {
 }
 ROWS = (1, 60, 63, 65)
 TOP_K = (1, 16, 63, 64)
+PAGES = (1, 63, 65)
+# planes of 6 and 5 bytes a token, neither of which divides a page of 80
+ODD = (Plane("a", 3, torch.int16), Plane("b", 5, torch.uint8))
 
 Dims = tuple[int, int] | None
 
@@ -60,6 +63,19 @@ def latent_layout(
 def index_layout(dtype: str, layers: int = 1, order: Order = Order.LAYER_FIRST) -> PageLayout:
     """An index-K pool of 64-entry pages, `dtype` fp8 or bf16."""
     return PageLayout(INDEX_K[dtype], 64, layers, order)
+
+
+def odd_layout(
+    page_tokens: int = 7, layers: int = 3, order: Order = Order.LAYER_FIRST
+) -> PageLayout:
+    """A pool that no wide word fits, and whose rows no plane is a whole number of."""
+    return PageLayout(ODD, page_tokens, layers, order, row_align=5)
+
+
+def noise(layout: PageLayout, pages: int, g: torch.Generator) -> Tensor:
+    """A buffer of random bytes, for copies: no number in it means anything."""
+    shape = layout.allocate(pages).shape
+    return torch.randint(0, 256, shape, generator=g, dtype=torch.uint8)
 
 
 def filled(ops: Ops, layout: PageLayout, pages: int, g: torch.Generator) -> LayerView:

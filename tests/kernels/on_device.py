@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from kernels.ops import LayerView, Ops, Segment
+from kernels.page_copy import page_copy_triton
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,8 @@ def _moved(op: Callable[..., Any], device: str) -> Callable[..., Any]:
         for mine, moved in zip(args, there, strict=True):
             if isinstance(mine, LayerView):
                 mine.pages.copy_(moved.pages)
+        if op is page_copy_triton:  # the one operation that writes to a plain tensor
+            args[0].copy_(there[0])
         return _to(out, "cpu")
 
     return call

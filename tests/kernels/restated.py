@@ -32,3 +32,27 @@ def attend(q: Tensor, rows: Tensor, bias: Tensor, sink: Tensor) -> tuple[Tensor,
     weight = (keys @ q.double() + bias.double()).exp()
     total = weight.sum()
     return weight @ rows / (total + sink.double().exp()), total.log()
+
+
+def copy_pages(
+    dst: Tensor, src: Tensor, dst_pages: list[int], src_pages: list[int], width: int
+) -> None:
+    """Bytes [0, width) of each page row of every layer, one at a time."""
+    for to, frm in zip(dst_pages, src_pages, strict=True):
+        for layer in range(dst.shape[1]):
+            dst[to, layer, :width] = src[frm, layer, :width]
+
+
+def copy_tokens(dst: LayerView, src: LayerView, dst_slots: list[int], src_slots: list[int]) -> None:
+    """Each plane's bytes of a token: planes follow one another, tokens within them."""
+    for to, frm in zip(dst_slots, src_slots, strict=True):
+        moved, starts = [], [0, 0]
+        for plane in dst.layout.planes:
+            size = plane.per_token * plane.dtype.itemsize
+            for i, (view, slot) in enumerate(((dst, to), (src, frm))):
+                page, token = divmod(slot, view.layout.page_tokens)
+                at = starts[i] + token * size
+                moved.append(view.pages[page, at : at + size])
+                starts[i] += size * view.layout.page_tokens
+        for row, value in zip(moved[::2], moved[1::2], strict=True):
+            row.copy_(value)
