@@ -1,4 +1,4 @@
-"""What each pool would be in each tier. One rule: nothing is allocated to find out."""
+"""What each pool would be in each tier. One rule: no engine is started to find out."""
 
 from __future__ import annotations
 

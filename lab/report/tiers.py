@@ -42,9 +42,10 @@ def paths_table(paths: Sequence[CopyPath]) -> Table:
 
 
 def geometry_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """One row a pool and tier; red, and saying so, where the tiers do not agree."""
+    """One row a pool and tier, a pool's tiers together; red, and in words, where they disagree."""
     table = plain_table(*COLUMNS.values(), "agrees", text=(*WORDS, "agrees"))
-    for row in rows:
+    pools = [row.get("pool") for row in rows]
+    for row in sorted(rows, key=lambda row: pools.index(row.get("pool"))):
         good = row.get("agrees", True)
         cells = [Text(str(row.get(key, "–"))) for key in COLUMNS]
         agrees = Text("yes" if good else MISMATCH)

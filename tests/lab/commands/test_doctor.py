@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 import torch
 
+import lab.geometry
 from engine.config import EngineConfig
+from engine.pools.geometry import GeometryRow
+from tests.lab.scenario.files import GOOD, write
 from tests.lab.tiers import row
 
 
@@ -29,40 +28,19 @@ def test_doctor_tells_of_a_database_that_is_none(folder: Path, kvlab) -> None:
     assert said.code == 0 and "text.duckdb" in said.out
 
 
-@dataclass(frozen=True)
-class Row:
-    """A geometry row as the engine makes it."""
-
-    pool: str
-    tier: str
-    order: str
-    page_tokens: int
-    entries: int
-    item_bytes: int
-    layers: int
-    pages: int
-    agrees: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def geometry_of(config: EngineConfig) -> list[Row]:
+def geometry_of(config: EngineConfig) -> list[GeometryRow]:
     """Index-K in both tiers, the host's row as if it were always fp8."""
     size = {"fp8": 8448, "bf16": 16384}[config.index_k]
     rows = [row("device", size)]
     if config.hicache:
         rows.append(row("host", 8448, agrees=size == 8448))
-    return [Row(**fields) for fields in rows]
+    return [GeometryRow(**fields) for fields in rows]
 
 
 @pytest.fixture
 def geometry(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An engine that only knows what its pools would be."""
-    fake = ModuleType("engine.pools.geometry")
-    fake.geometry_of = geometry_of  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "engine.pools.geometry", fake)
-    monkeypatch.delitem(sys.modules, "lab.geometry", raising=False)
+    monkeypatch.setattr(lab.geometry, "geometry_of", geometry_of)
     return folder
 
 
@@ -100,3 +78,21 @@ def test_reports_that_do_not_go_together_are_one_line(argv, geometry: Path, kvla
     said = kvlab("doctor", *argv)
     assert said.code == 2 and "a scenario goes with --geometry" in said.err
     assert said.out == "" and said.err.count("\n") == 1
+
+
+def test_the_engine_s_own_mirrors_agree_with_the_device(folder: Path, kvlab) -> None:
+    for entry in kvlab("doctor", "--geometry", "--json").json["geometry"]:
+        assert all(row["agrees"] for row in entry["rows"])
+        assert {row["tier"] for row in entry["rows"]} == {"device", "host"}
+
+
+def test_of_a_build_with_a_wrong_mirror_its_bf16_index_keys_alone_disagree(
+    folder: Path, kvlab
+) -> None:
+    text = GOOD.replace("[padded_scatter_stale_slots]", "[host_mirror_sized_as_fp8]")
+    text = text[: text.index("expect:")].replace("concurrency: 60}", "hicache: true}")
+    write(folder, text)
+    bf16, fp8, _ = kvlab("doctor", "--geometry", "good.yaml", "--json").json["geometry"]
+    wrong = [(row["pool"], row["tier"]) for row in bf16["rows"] if not row["agrees"]]
+    assert wrong == [("index_k", "host")]
+    assert all(row["agrees"] for row in fp8["rows"])

@@ -41,6 +41,15 @@ def test_an_arm_shows_the_geometry_that_its_server_stated() -> None:
     assert host in shown and MISMATCH not in text
 
 
+def test_a_pool_s_tiers_stand_together() -> None:
+    c4 = [{**found, "pool": "c4"} for found in GOOD]
+    text = printed(geometry_table([GOOD[0], c4[0], GOOD[1], c4[1]]))
+    shown = [tuple(line.split()[:2]) for line in text.splitlines() if " layer_first " in line]
+    assert shown == [
+        *(("index_k", "device"), ("index_k", "host"), ("c4", "device"), ("c4", "host"))
+    ]
+
+
 def test_a_row_that_does_not_agree_says_so_with_and_without_colour() -> None:
     table = geometry_table([row("device", 16384), row("host", 8448, agrees=False)])
     lines = printed(table).splitlines()
