@@ -1,24 +1,32 @@
 """What each operation costs at the product's own sizes: one decode step of a batch, one prefill
-chunk.
+chunk, the pages that a host tier moves.
 
 Rule: figures to read, never a test. Everything is drawn from one seed; a figure is the median of a
 few runs.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
-from kernels.cases import INDEX_K, filled, index_layout, latent_layout
+from kernels.cases import INDEX_K, filled, index_layout, latent_layout, noise
+from kernels.layout import Order
 from kernels.ops import Ops, Segment
 
 PAGE, WINDOW, TOPK = 256, 128, 64
 # (heads, tokens they look back, value dims) of the model's window layers
 WINDOW_LAYERS = ((3, 4, (0, 385)), (11, 128, (0, 384)), (3, 48, (0, 208)), (4, 6, (0, 1)))
+# the pools that have mirrors on the host; states are pages like any other
+COPIED = {
+    "swa": latent_layout(PAGE, 4),
+    "c4": latent_layout(PAGE // 4, 1),
+    "c128": latent_layout(PAGE // 128, 1),
+    **{f"index-K {dtype}": index_layout(dtype) for dtype in INDEX_K},
+}
 
 Case = tuple[str, Callable[[], object]]
 
@@ -52,6 +60,14 @@ class Figure:
     ms: float
 
 
+@dataclass(frozen=True)
+class CopyFigure:
+    """One kind of copy, and how many bytes it moved a second (each read once and written once)."""
+
+    name: str
+    gb_per_s: float
+
+
 def measure(
     ops: Ops, load: Load | None = None, seed: int = 0, seconds: float = 0.2
 ) -> Iterator[Figure]:
@@ -60,9 +76,41 @@ def measure(
     g = torch.Generator().manual_seed(seed)
     for decode, cases in ((True, _decode_cases), (False, _prefill_cases)):
         for name, call in cases(ops, load, g):
-            call()
-            timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
-            yield Figure(name, decode, timer.blocked_autorange(min_run_time=seconds).median * 1e3)
+            yield Figure(name, decode, _median_s(call, seconds) * 1e3)
+
+
+def measure_copies(
+    ops: Ops, pages: int = 16, seed: int = 0, seconds: float = 0.2
+) -> Iterator[CopyFigure]:
+    """Times copies of `pages` pages in no order between pools 16 times as large: by page rows into
+    each order of nesting, then by tokens.
+    """
+    g = torch.Generator().manual_seed(seed)
+    for pool, layout in COPIED.items():
+        to, frm = (torch.randperm(16 * pages, generator=g)[:pages] for _ in range(2))
+        src = noise(layout, 16 * pages, g)
+        for order in Order if layout.layers > 1 else (Order.LAYER_FIRST,):
+            other = replace(layout, order=order)
+            dst = other.allocate(16 * pages)
+            run = partial(ops.page_copy, other.by_page(dst), layout.by_page(src), to, frm)
+            moved = pages * layout.layers * layout.page_bytes
+            yield CopyFigure(f"{pool}, pages to {order.value}", _gb_per_s(run, moved, seconds))
+        tokens = torch.arange(layout.page_tokens)
+        into, out_of = ((p[:, None] * len(tokens) + tokens).flatten() for p in (to, frm))
+        views = other.layer(dst, 0), layout.layer(src, 0)
+        run = partial(ops.token_copy, *views, into, out_of)
+        moved = len(into) * sum(p.row_bytes for p in layout.planes)
+        yield CopyFigure(f"{pool}, tokens", _gb_per_s(run, moved, seconds))
+
+
+def _gb_per_s(call: Callable[[], object], moved_bytes: int, seconds: float) -> float:
+    return moved_bytes / _median_s(call, seconds) / 1e9
+
+
+def _median_s(call: Callable[[], object], seconds: float) -> float:
+    call()
+    timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
+    return float(timer.blocked_autorange(min_run_time=seconds).median)
 
 
 def _decode_cases(ops: Ops, load: Load, g: torch.Generator) -> Iterator[Case]:

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from kernels import jit
-from kernels.bench import Load, measure
+from kernels.bench import Load, measure, measure_copies
 from kernels.ops import Ops
 
 
@@ -31,3 +31,9 @@ def test_the_benchmark_names_every_operation_once() -> None:
     assert len({*names}) == len(names)
     assert {f.decode for f in figures} == {True, False}
     assert all(f.ms > 0 for f in figures)
+
+
+def test_the_benchmark_times_copies_by_page_and_by_token() -> None:
+    figures = {f.name: f.gb_per_s for f in measure_copies(Ops.reference(), 1, seconds=0.001)}
+    assert {"swa, pages to page_first", "index-K bf16, tokens"} <= figures.keys()
+    assert all(rate > 0 for rate in figures.values())

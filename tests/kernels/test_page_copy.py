@@ -1,5 +1,7 @@
 """A page copy moves the bytes it was asked for, each to its place, and touches no other."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -85,7 +87,7 @@ def test_layers_or_counts_that_differ_are_refused(ops: Ops) -> None:
 @pytest.mark.parametrize("make", [Ops.reference, Ops.triton])
 @pytest.mark.parametrize("order", Order)
 def test_pages_go_to_pinned_memory_and_come_back(
-    make: type[Ops], order: Order, g: torch.Generator
+    make: Callable[[], Ops], order: Order, g: torch.Generator
 ) -> None:
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")

@@ -1,5 +1,7 @@
 """A token's bytes travel as a whole, and each side keeps them where its own layout says."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -103,7 +105,7 @@ def test_tokens_of_other_planes_are_refused(ops: Ops, g: torch.Generator) -> Non
 @pytest.mark.parametrize("make", [Ops.reference, Ops.triton])
 @pytest.mark.parametrize("ids", ["cpu", "cuda"])
 def test_tokens_go_to_pinned_memory_and_come_back(
-    make: type[Ops], ids: str, g: torch.Generator
+    make: Callable[[], Ops], ids: str, g: torch.Generator
 ) -> None:
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
