@@ -56,13 +56,6 @@ class Moves:
     pieces: TransferPieces
 
 
-def announce(events: EventLog, pool: str, io: str, layout: str) -> None:
-    """Start the counters of every path that ``pool`` can take: a zero is a finding too."""
-    for operation, branch in BRANCHES[io, layout].items():
-        for path in (branch, TOKEN_GRANULAR):
-            _count(events, pool, operation, path, layout, 0, 0)
-
-
 class HostPool:
     """``rows`` host pages (page 0 included) that mirror ``device`` by ``layout``.
 
@@ -73,16 +66,18 @@ class HostPool:
     def __init__(
         self, device: Pool, layout: PageLayout, rows: int, moves: Moves, events: EventLog
     ) -> None:
-        self.name, self.device, self.layout = device.name, device, layout
+        self.name, self.device, self.layout, self.rows = device.name, device, layout, rows
         self.moves, self.events = moves, events
         self.buffer = layout.allocate(rows, pin=device.buffer.is_cuda)
         self.data_ptrs: tuple[LayerView, ...] | None = None
         if layout.order is Order.LAYER_FIRST:
             self.data_ptrs = tuple(layout.layer(self.buffer, i) for i in range(layout.layers))
         self._host = layout.by_page(self.buffer)
-        self._rows = _by_page(device)
+        self._theirs = _by_page(device)
         self._branch = BRANCHES[moves.io, layout.order.value]
-        announce(events, self.name, moves.io, layout.order.value)
+        for operation, branch in self._branch.items():  # a path not taken is a finding too
+            for path in (branch, TOKEN_GRANULAR):
+                self._count(operation, path, 0, 0)
 
     def backup(self, device: Tensor, host: Tensor) -> None:
         """Copy device pages to host pages, one for one, every layer."""
@@ -124,11 +119,11 @@ class HostPool:
                 self.moves.tokens.copy(ours, theirs, host, device)
             else:
                 self.moves.tokens.copy(theirs, ours, device, host)
-        self._counted(op, TOKEN_GRANULAR, len(host) * len(layers))
+        self._count(op, TOKEN_GRANULAR, 1, len(host) * len(layers))
 
     def _by_pages(self, op: Operation, layers: range, device: Tensor, host: Tensor) -> None:
         part = slice(layers.start, layers.stop)
-        ours, theirs = self._host[:, part], self._rows[:, part]
+        ours, theirs = self._host[:, part], self._theirs[:, part]
         copy = self.moves.pages if self.moves.io == "kernel" else copy_rows
         if self.moves.io == "direct" and self.data_ptrs is not None:
             host, order = host.sort()
@@ -137,10 +132,12 @@ class HostPool:
             copy(ours, theirs, host, device)
         else:
             copy(theirs, ours, device, host)
-        self._counted(op, self._branch[op], len(host) * len(layers))
+        self._count(op, self._branch[op], 1, len(host) * len(layers))
 
-    def _counted(self, operation: Operation, path: str, rows: int) -> None:
-        _count(self.events, self.name, operation, path, self.layout.order.value, 1, rows)
+    def _count(self, operation: Operation, path: str, calls: int, rows: int) -> None:
+        name = f"{self.name}:{operation}:{path}:{self.layout.order.value}"
+        self.events.count(f"path:{name}", calls)
+        self.events.count(f"path_rows:{name}", rows)
 
 
 def copy_rows(dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -> None:
@@ -149,13 +146,6 @@ def copy_rows(dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) ->
     for to, frm in zip(dst_pages.tolist(), src_pages.tolist(), strict=True):
         for layer in range(dst.shape[1]):
             dst[to, layer, :width].copy_(src[frm, layer, :width], non_blocking=True)
-
-
-def _count(
-    events: EventLog, pool: str, operation: str, path: str, layout: str, calls: int, rows: int
-) -> None:
-    events.count(f"path:{pool}:{operation}:{path}:{layout}", calls)
-    events.count(f"path_rows:{pool}:{operation}:{path}:{layout}", rows)
 
 
 def _by_page(pool: Pool) -> Tensor:

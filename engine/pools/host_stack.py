@@ -16,7 +16,7 @@ from engine.cache.tiers import HostPage
 from engine.config import C128_RATIO, PAGE_TOKENS
 from engine.pools.allocator import PageAllocator
 from engine.pools.anchor import LogicalHostPool
-from engine.pools.host import HostPool, Moves, announce
+from engine.pools.host import HostPool, Moves
 from engine.runner import step_cost
 from engine.shadow.mirrors import MirrorWatch
 from engine.streams import Stage
@@ -107,8 +107,6 @@ class HostStack:
         self._at = [living_at(i, ratios, self.pools) for i in range(len(ratios))]
         self._watch = MirrorWatch(mirrored, ops.page_digest, events)
         self._device = pools.pools[0].buffer.device
-        if config.hisparse:
-            announce(events, "hisparse_c4", "kernel", "layer_first")
 
     @property
     def available(self) -> int:
