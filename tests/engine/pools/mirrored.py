@@ -1,0 +1,97 @@
+"""Two tiers small enough to look at every byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from engine.cache.tiers import HostPage
+from engine.config import EngineConfig
+from engine.defects import seams
+from engine.events import EventLog
+from engine.pools.device import DevicePools, Pool, allocate
+from engine.pools.host_stack import HostQuestions, HostStack
+from engine.shadow.mirrors import unpadded
+from kernels.ops import Ops
+
+# (hicache_layout, hicache_io): what production can copy
+PAIRS = [
+    ("layer_first", "kernel"),
+    ("page_first", "kernel"),
+    ("layer_first", "direct"),
+    ("page_first_direct", "direct"),
+]
+POOLS = ["swa", "c4", "index_k", "c128", "c4_state", "index_state"]
+
+
+class Users:
+    """Requests that hold pages of an older generation; none, unless a test says so."""
+
+    def __init__(self) -> None:
+        self.stale: list[tuple[str, int]] = []
+
+    def stale_users(self, pages: Sequence[int]) -> list[tuple[str, int]]:
+        return [user for user in self.stale if user[1] in pages]
+
+
+class Tiers:
+    """A device, its host stack, and a way to play a schedule without streams."""
+
+    def __init__(self, **config: object) -> None:
+        small = {"pool_pages": 6, "max_running": 1, "hicache": True, **config}
+        self.config = EngineConfig(**small)  # type: ignore[arg-type]
+        build, ops = seams(self.config.build), Ops.reference()
+        self.events, self.users = EventLog(lambda: 0), Users()
+        self.device: DevicePools = allocate(self.config, build.index_k_buffer())
+        ask = HostQuestions(build.host_layout(), build.transfer_pieces(), build.token_transfer(ops))
+        self.host = HostStack(self.config, self.device, ops, ask, self.events, self.users)
+        self._rng = torch.Generator().manual_seed(0)
+
+    def pool(self, name: str) -> Pool:
+        return next(pool for pool in self.device.pools if pool.name == name)
+
+    def scribble(self, pages: Sequence[int]) -> None:
+        """New bytes in these device pages of every pool, as if others had stored there."""
+        for pool in self.device.pools:
+            if pool.name in POOLS:
+                for view in pool.layers:
+                    shape = (len(pages), view.pages.shape[1])
+                    view.pages[list(pages)] = torch.randint(
+                        0, 256, shape, dtype=torch.uint8, generator=self._rng
+                    )
+
+    def bytes_of(self, page: int) -> dict[str, Tensor]:
+        """A device page as its readers see it: [layer, bytes] of each pool, padding left out."""
+        return {
+            name: torch.stack([unpadded(v).pages[page] for v in self.pool(name).layers])
+            for name in POOLS
+        }
+
+    def take(self, pages: int) -> list[HostPage]:
+        host = self.host.allocate(pages)
+        assert host is not None
+        return host
+
+    def back_up(self, device: Sequence[int]) -> list[HostPage]:
+        """Device pages to new host pages, acknowledged at once."""
+        host = self.take(len(device))
+        for stage in self.host.backup(device, host):
+            stage.move()
+        self.host.settled(device, host)
+        return host
+
+    def restore(self, host: Sequence[HostPage], device: Sequence[int]) -> None:
+        for stage in self.host.load(host, device):
+            stage.move()
+
+    def counted(self, prefix: str) -> dict[str, int]:
+        """The counters that start so and are not zero."""
+        found = sorted(self.events.counters.items())
+        return {name: n for name, n in found if name.startswith(prefix) and n}
+
+
+def differing(one: dict[str, Tensor], other: dict[str, Tensor]) -> list[str]:
+    """The pools whose bytes are not the same."""
+    return [name for name in POOLS if not torch.equal(one[name], other[name])]
