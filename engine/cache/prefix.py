@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from engine.cache.tiers import HostPage
 
@@ -30,12 +30,24 @@ class Node:
     children: dict[tuple[int, ...], Node] = field(default_factory=dict)  # by their first page
     pins: int = 0
     stamp: int = 0
-    queued: bool = False  # has its one entry in the eviction queue
     host: list[HostPage] = field(default_factory=list)
     hits: int = 0  # times that the node was found again
     writing: bool = False  # a backup is on its way: ``host`` may not be read yet
     host_pins: int = 0  # loads on their way out of ``host``
     former: list[int] = field(default_factory=list)
+
+    @property
+    def evicted(self) -> bool:
+        """Whether the node is on the host alone."""
+        return bool(self.tokens) and not self.pages
+
+
+def upward(node: Node) -> Iterator[Node]:
+    """The node and its ancestors, the root included."""
+    at: Node | None = node
+    while at is not None:
+        yield at
+        at = at.parent
 
 
 class Match(NamedTuple):

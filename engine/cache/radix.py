@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.cache.lru import LeafQueue
-from engine.cache.prefix import Inserted, Match, Node, OneTier
+from engine.cache.lru import LeafQueue, is_free_leaf
+from engine.cache.prefix import Inserted, Match, Node, OneTier, upward
 from engine.errors import PoolError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class RadixCache(OneTier):
         self._allocator = allocator
         self._root = Node(id=0)
         self._owner: dict[int, Node] = {}
-        self._leaves = LeafQueue()
+        self._leaves = LeafQueue(is_free_leaf)
         self._pinned_pages = 0
         self._ticks = 0
         self._nodes = 0
@@ -53,7 +53,7 @@ class RadixCache(OneTier):
 
     def pin(self, node: Node) -> None:
         """Keep the prefix that ends at ``node`` from eviction."""
-        for each in _upward(node):
+        for each in upward(node):
             if not each.pins:
                 self._pinned_pages += len(each.pages)
             each.pins += 1
@@ -62,7 +62,7 @@ class RadixCache(OneTier):
         """Undo one ``pin``. Raises ``PoolError`` where there was none."""
         if not node.pins:
             raise PoolError(f"radix node {node.id} was unpinned more often than pinned")
-        for each in _upward(node):
+        for each in upward(node):
             each.pins -= 1
             if not each.pins:
                 self._pinned_pages -= len(each.pages)
@@ -79,10 +79,12 @@ class RadixCache(OneTier):
             raise PoolError(f"{len(pages)} pages cannot hold exactly {len(tokens)} tokens")
         key = tuple(tokens)
         node, at = self._descend(key)
-        known = self._path_pages(node)
+        known, agreed = self._path_pages(node), at // self._page
         duplicates = [mine for mine, held in zip(pages, known, strict=False) if mine != held]
+        self._refuse_owned(pages[len(known) :])
+        self._readopt(node, list(pages[len(known) : agreed]))
         if at < len(key):
-            node = self._grow(node, key[at:], list(pages[len(known) :]))
+            node = self._grow(node, key[at:], list(pages[agreed:]))
         self._use(node)
         self._leaves.offer(node)
         return Inserted(node, duplicates)
@@ -120,10 +122,14 @@ class RadixCache(OneTier):
         for page in node.pages:
             if self._owner.get(page) is not node or not self._allocator.holds(page):
                 yield f"page {page} of radix node {node.id} is not its own"
-        if node.parent is not None and len(node.tokens) != len(node.pages) * self._page:
+        if node.parent is not None and not self._whole(node):
             yield f"radix node {node.id} has {len(node.tokens)} tokens on {len(node.pages)} pages"
         if sum(child.pins for child in node.children.values()) > node.pins:
             yield f"radix node {node.id} is pinned less often than its children"
+
+    def _whole(self, node: Node) -> bool:
+        """Whether a node has the pages of its tokens."""
+        return len(node.tokens) == len(node.pages) * self._page
 
     def _descend(self, key: tuple[int, ...]) -> tuple[Node, int]:
         """The node at which the tree stops agreeing with ``key``, and the tokens agreed on.
@@ -159,11 +165,16 @@ class RadixCache(OneTier):
         upper.children[node.tokens[: self._page]] = node
         return upper
 
-    def _grow(self, parent: Node, tokens: tuple[int, ...], pages: list[int]) -> Node:
-        """A new leaf below ``parent`` that takes ``pages``."""
+    def _refuse_owned(self, pages: Sequence[int]) -> None:
         for page in pages:
             if page in self._owner:
                 raise PoolError(f"page {page} was given to the prefix cache twice")
+
+    def _readopt(self, node: Node, pages: list[int]) -> None:
+        """Give the pages to the nodes that end at ``node`` and own none; one tier has no such."""
+
+    def _grow(self, parent: Node, tokens: tuple[int, ...], pages: list[int]) -> Node:
+        """A new leaf below ``parent`` that takes ``pages``."""
         return self._new(parent, tokens, pages)
 
     def _new(self, parent: Node, tokens: tuple[int, ...], pages: list[int]) -> Node:
@@ -185,29 +196,21 @@ class RadixCache(OneTier):
         else:
             del leaf.parent.children[leaf.tokens[: self._page]]
             self._leaves.offer(leaf.parent)
-            leaf.parent = None  # no longer of the tree: an old queue entry is dropped
+            leaf.parent, leaf.pages = None, []  # not of the tree: an old queue entry is dropped
 
     def _use(self, node: Node) -> None:
         self._ticks += 1
-        for each in _upward(node):
+        for each in upward(node):
             each.stamp = self._ticks
 
     def _path_pages(self, node: Node) -> list[int]:
-        parts = [each.pages for each in _upward(node)]
+        parts = [each.pages for each in upward(node)]
         return [page for part in reversed(parts) for page in part]
 
-    def _walk(self) -> Iterator[Node]:
-        """Every node, parents first."""
-        todo = [self._root]
+    def _walk(self, top: Node | None = None) -> Iterator[Node]:
+        """Every node, parents first, or those from ``top`` down."""
+        todo = [top or self._root]
         while todo:
             node = todo.pop()
             yield node
             todo.extend(node.children.values())
-
-
-def _upward(node: Node) -> Iterator[Node]:
-    """The node and its ancestors, the root included."""
-    at: Node | None = node
-    while at is not None:
-        yield at
-        at = at.parent
