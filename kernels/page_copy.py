@@ -37,8 +37,8 @@ def _same_rows(dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -
 
 
 def _copy_rows(dst: Tensor, src: Tensor, dst_pages: list[int], src_pages: list[int]) -> None:
-    # numpy's assignment is one memcpy a row and half a microsecond a page; torch's index_select
-    # and index_copy_ reach a quarter of its bytes a second, Tensor.copy_ as many on large rows only
+    # numpy's assignment is a memcpy a row and half a microsecond a page; torch's index_select and
+    # index_copy_ move a tenth to a half of its bytes a second, Tensor.copy_ as many on large rows
     to, frm = dst.numpy(), src.numpy()
     for i, j in zip(dst_pages, src_pages, strict=True):
         to[i] = frm[j]
