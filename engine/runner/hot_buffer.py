@@ -1,0 +1,187 @@
+"""HiSparse: a request's c4 latents live on the host, and the device keeps the few that it reads.
+
+One rule: an entry is on the host before its place on the device is given away. Entries come by
+three ways: a prompt's by `stage`, whole pages and a ragged tail; a decoded one through the newest
+page (`take_newest`), copied out a step later (`begin`); a chosen one that the device lost comes
+back alone (`read`). So this is where single tokens are copied in earnest: entry counts are never
+whole pages. Only the latents; the index keys stay on the device, since the indexer reads them all.
+
+Source: SGLang's ``HiSparseCoordinator``, ``HiSparseC4DevicePool`` and ``DeepSeekV4PagedHostPool``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.config import C4_RATIO
+from engine.pools import layouts
+from engine.pools.device import Pool, SizedByLayout
+from engine.runner.hot_table import ENTRIES, HotTable
+from engine.runner.step_cost import C4_LAYERS
+from engine.streams import Stage
+from kernels.ops import Segment
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.config import EngineConfig
+    from engine.events import EventLog
+    from engine.pools.device import DevicePools
+    from engine.pools.token_transfer import TokenTransfer
+    from engine.request import Request
+    from engine.runner.inputs import DecodeInputs
+    from engine.streams import Copy, Streams
+    from kernels.ops import Ops
+
+HOST_POOL, STREAM = "hisparse_c4", "hisparse_staging"
+PAGES, LOADS, TOKENS = "all_layer_mla", "per_layer_mla", "token_granular"  # branches of a copy
+LAYOUT = layouts.c4(1)
+ENTRY_BYTES = sum(plane.row_bytes for plane in LAYOUT.planes)
+# what a step counts on the device, in the order of `HotBuffer.counts`
+HITS, SWAP_INS, LOAD_CALLS, BACKUPS, BACKUP_CALLS = range(5)
+
+
+def path(operation: str, branch: str) -> str:
+    """The counter of one way that bytes take, without its prefix."""
+    return f"{HOST_POOL}:{operation}:{branch}:{LAYOUT.order.value}"
+
+
+def lru_places(config: EngineConfig) -> int:
+    """Swapped-in entries a request: ``hisparse_buffer``, up to whole pages."""
+    return -(-config.hisparse_buffer // ENTRIES) * ENTRIES
+
+
+def device_pages(config: EngineConfig) -> int:
+    """Pages of the device buffer: those of each request slot, and one for its newest entries."""
+    return (config.max_running + 1) * (lru_places(config) // ENTRIES + 1)
+
+
+class HotBuffer:
+    """One engine's c4 latents for decode. ``device`` and ``host`` are its two pools.
+
+    The host page of a page is the page's own index.
+    """
+
+    def __init__(
+        self,
+        config: EngineConfig,
+        pools: DevicePools,
+        ops: Ops,
+        transfer: TokenTransfer,
+        events: EventLog,
+    ) -> None:
+        self.c4, self.ops, self.transfer, self.events = pools.c4, ops, transfer, events
+        rows, device = config.pool_pages + 1, config.device
+        self.table = HotTable(config.max_running + 1, lru_places(config), rows * ENTRIES, device)
+        self.device = SizedByLayout().allocate("hisparse_hot", LAYOUT, device_pages(config), device)
+        self.host = _host_pool(rows, pin=device != "cpu")
+        self.counts = torch.zeros(5, dtype=torch.int64, device=device)
+        self._swapped = 0  # entries, since `swap_bytes` was last asked
+        for name in ("hisparse_hits", "hisparse_swap_ins", "hisparse_backups"):
+            events.count(name, 0)
+        for operation, branch in (("backup", PAGES), ("load", LOADS)):
+            self._count(operation, branch, 0, 0)
+            self._count(operation, TOKENS, 0, 0)
+
+    def stage(self, req: Request, streams: Streams) -> Copy:
+        """Copy the entries of a prefilled request to the host; it may decode once that is done.
+
+        The device pool still has them all: a copy of an aborted request moves what is there, which
+        is the next owner's own.
+        """
+        self.release(req.req_slot)
+        whole, tail = divmod(req.kv_len // C4_RATIO, ENTRIES)
+        pages = req.pages[: whole + bool(tail)]
+        nbytes = (whole * LAYOUT.page_bytes + tail * ENTRY_BYTES) * C4_LAYERS
+        return streams.issue(STREAM, [Stage(nbytes, partial(self._offload, pages, tail))])
+
+    def release(self, req_slot: int) -> None:
+        """A request slot holds nothing now."""
+        self.table.reset(req_slot)
+
+    def begin(self, x: DecodeInputs) -> None:
+        """Copy out what the last step completed: one entry a row, once in four steps."""
+        request = self._requests(x)
+        place = self.table.ring(x.positions // C4_RATIO - 1)[:, None]
+        slot = self.table.holds(request, place)[:, 0]
+        done = x.live & (x.positions % C4_RATIO == 0) & (x.positions > 0) & (slot >= 0)
+        hot = self._hot(request, place)[:, 0]
+        self.transfer.copy(self.host.layers[0], self.device.layers[0], slot, hot, done)
+        copied = done.sum()
+        self.counts[BACKUPS] += copied
+        self.counts[BACKUP_CALLS] += copied > 0
+
+    def take_newest(self, x: DecodeInputs) -> None:
+        """Keep the entries that this step completed, once they are stored, as the newest."""
+        request, live = self._requests(x), x.live & (x.c4_out_loc > 0)
+        place, slot = self.table.ring(x.positions // C4_RATIO)[:, None], x.c4_out_loc[:, None]
+        self.table.put(request, place, slot, live[:, None])
+        hot = self._hot(request, place)[:, 0]
+        self.ops.token_copy(self.device.layers[0], self.c4, hot, x.c4_out_loc, live)
+
+    def read(self, chosen: Tensor, x: DecodeInputs) -> Segment:
+        """Chosen c4 slots int32 [rows, topk], -1 = none, as slots of the device buffer.
+
+        What is missing is fetched first. A row that is not live reads and fetches nothing.
+        """
+        live, request = (chosen >= 0) & x.live[:, None], self._requests(x)
+        slot = chosen.long().clamp_(min=0)
+        place, missing = self.table.claim(request, slot, live)
+        hot = self._hot(request, place)
+        to, frm = hot.flatten(), slot.flatten()
+        self.transfer.copy(self.device.layers[0], self.host.layers[0], to, frm, missing.flatten())
+        fetched = missing.sum()
+        self.counts[HITS] += live.sum() - fetched
+        self.counts[SWAP_INS] += fetched
+        self.counts[LOAD_CALLS] += fetched > 0
+        return Segment(self.device.layers[0], torch.where(live, hot, -1).to(torch.int32))
+
+    def poll(self) -> None:
+        """Bring the counts of the steps so far to the events. Waits for the device."""
+        counts = self.counts.tolist()
+        self.counts.zero_()
+        self._swapped += counts[SWAP_INS]
+        self.events.count("hisparse_hits", counts[HITS])
+        self.events.count("hisparse_swap_ins", counts[SWAP_INS])
+        self.events.count("hisparse_backups", counts[BACKUPS])
+        self._count("load", TOKENS, counts[LOAD_CALLS], counts[SWAP_INS])
+        self._count("backup", TOKENS, counts[BACKUP_CALLS], counts[BACKUPS])
+
+    def swap_bytes(self) -> float:
+        """Bytes that DeepSeek-V4-Flash fetches for the steps since this was last asked."""
+        self.poll()
+        swapped, self._swapped = self._swapped, 0
+        return float(swapped * ENTRY_BYTES * C4_LAYERS)
+
+    def _offload(self, pages: list[int], tail: int) -> None:
+        """Copy pages of the c4 pool to the host; of the last one ``tail`` entries, unless 0."""
+        page = torch.tensor(pages, dtype=torch.int64, device=self.c4.pages.device)
+        whole = len(pages) - bool(tail)
+        if whole:
+            to, frm = self.host.layers[0].pages[:, None], self.c4.pages[:, None]
+            self.ops.page_copy(to, frm, page[:whole], page[:whole])
+            self._count("backup", PAGES, 1, whole)
+        if tail:
+            slot = page[-1] * ENTRIES + torch.arange(tail, device=page.device)
+            self.transfer.copy(self.host.layers[0], self.c4, slot, slot)
+            self._count("backup", TOKENS, 1, tail)
+
+    def _requests(self, x: DecodeInputs) -> Tensor:
+        """The table row of each row, int64 [rows]: nobody's for one that is not live."""
+        return torch.where(x.live, x.req_slots, 0)
+
+    def _hot(self, request: Tensor, place: Tensor) -> Tensor:
+        """Slots of the device buffer, int64 [rows, n]."""
+        return request[:, None] * self.table.places + place
+
+    def _count(self, operation: str, branch: str, calls: int, rows: int) -> None:
+        self.events.count(f"path:{path(operation, branch)}", calls)
+        self.events.count(f"path_rows:{path(operation, branch)}", rows)
+
+
+def _host_pool(rows: int, pin: bool) -> Pool:
+    buffer = LAYOUT.allocate(rows, pin=pin)
+    return Pool(HOST_POOL, LAYOUT, buffer, (LAYOUT.layer(buffer, 0),))
