@@ -6,9 +6,9 @@ One rule: a copy says at its issue which generations it means, and looks again w
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -18,6 +18,7 @@ from engine.pools.allocator import PageAllocator
 from engine.pools.anchor import LogicalHostPool
 from engine.pools.host import HostPool, Moves
 from engine.runner import step_cost
+from engine.shadow.loads import LoadWatch
 from engine.shadow.mirrors import MirrorWatch
 from engine.streams import Stage
 from kernels.layout import Order
@@ -33,19 +34,12 @@ if TYPE_CHECKING:
     from engine.pools.host_layout import HostLayout
     from engine.pools.token_transfer import TokenTransfer
     from engine.pools.transfer_pieces import TransferPieces
+    from engine.shadow.loads import Generations, Load, PageUsers
     from engine.shadow.mirrors import Digests
     from kernels.ops import Ops
 
 C4_POOLS = ("c4", "index_k", "c4_state", "index_state")
 REQUEST_ADDRESSED = "c128_state"  # of no page: production does not mirror it either
-
-
-class PageUsers(Protocol):
-    """Who uses device pages now."""
-
-    def stale_users(self, pages: Sequence[int]) -> list[tuple[str, int]]:
-        """Requests that use one of ``pages`` and were given an older generation of it."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -55,18 +49,6 @@ class HostQuestions:
     layout: HostLayout
     pieces: TransferPieces
     tokens: TokenTransfer
-
-
-@dataclass
-class Load:
-    """A load under way: what was meant at its issue, and what was already reported of it."""
-
-    host: list[HostPage]
-    device: list[int]
-    generations: list[tuple[int, int]]
-    expected: list[Digests | None]
-    reported: list[tuple[str, int]] = field(default_factory=list)
-    changed: bool = False
 
 
 class HostStack:
@@ -81,14 +63,13 @@ class HostStack:
         events: EventLog,
         users: PageUsers,
     ) -> None:
-        self.events, self.users = events, users
         self.pages = int(config.pool_pages * config.host_ratio)
         self._page_bytes = step_cost.page_bytes(config.index_k)
         self._anchor = LogicalHostPool(self.pages)
         # another order than the anchor's: no copy is right by chance if it mixes the two up
         rng = random.Random(f"{config.seed}:host swa")
         self._swa = PageAllocator(self.pages, "random", rng)
-        self._written: dict[int, int] = {}  # anchor page -> the generation that a backup filled
+        self._loads = LoadWatch(events, users, self._generations)
         ratios, order = config.model.compress_ratios, Order(config.hicache_layout)
         moves = Moves(
             config.hicache_io, config.hicache_slot_page, ops.page_copy, ask.tokens, ask.pieces
@@ -128,79 +109,40 @@ class HostStack:
 
     def backup(self, device: Sequence[int], host: Sequence[HostPage]) -> list[Stage]:
         """The copy of device pages to host pages, one for one, of every pool: one stage."""
-        meant = [self._generations(page) for page in host]
+        meant = self._loads.meant(host)
         move = partial(self._back_up, list(device), list(host), meant)
         return [Stage(len(device) * self._page_bytes, move)]
 
     def load(self, host: Sequence[HostPage], device: Sequence[int]) -> list[Stage]:
         """The copy of host pages to device pages: one stage a layer of the model, in order."""
-        meant = [self._generations(page) for page in host]
+        load = self._loads.issued(host, device)
         expected = [self._watch.expected(page.anchor) for page in host]
-        load = Load(list(host), list(device), meant, expected)
-        self._check_written(load)
         share = len(device) * self._page_bytes / len(self._at)
-        return [Stage(share, partial(self._land, load, i)) for i in range(len(self._at))]
+        return [Stage(share, partial(self._land, load, expected, i)) for i in range(len(self._at))]
 
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         """A backup was acknowledged: check that its source still is what was copied."""
         self._watch.settled(device, [page.anchor for page in host])
 
-    def _back_up(
-        self, device: list[int], host: list[HostPage], meant: list[tuple[int, int]]
-    ) -> None:
+    def _back_up(self, device: list[int], host: list[HostPage], meant: list[Generations]) -> None:
         ids = self._ids(device)
         anchors, swa = self._host_ids(host)
         for pool in self.pools:
             pool.backup(ids, swa if pool.name == "swa" else anchors)
-        self._written.update(
-            (page.anchor, generation) for page, (generation, _) in zip(host, meant, strict=True)
-        )
+        self._loads.written(host, meant)
         self._watch.backed_up(device, [page.anchor for page in host])
 
-    def _land(self, load: Load, layer: int) -> None:
+    def _land(self, load: Load, expected: list[Digests | None], layer: int) -> None:
         """Move what lives at one layer of the model."""
-        self._check_unchanged(load)
-        self._check_unused(load)
+        self._loads.landing(load)
         ids = self._ids(load.device)
         anchors, swa = self._host_ids(load.host)
         for pool, its_layer in self._at[layer]:
             pool.load(its_layer, swa if pool.name == "swa" else anchors, ids)
         if layer + 1 == len(self._at):
-            self._watch.restored(load.device, [p.anchor for p in load.host], load.expected)
+            self._watch.restored(load.device, [p.anchor for p in load.host], expected)
 
-    def _check_written(self, load: Load) -> None:
-        pairs = zip(load.host, load.generations, load.device, strict=True)
-        bad = [
-            (page, device)
-            for page, (generation, _), device in pairs
-            if self._written.get(page.anchor) != generation
-        ]
-        if bad:
-            self._violation("host_hit_on_unwritten_page", bad)
-
-    def _check_unchanged(self, load: Load) -> None:
-        pairs = zip(load.host, load.generations, load.device, strict=True)
-        bad = [(page, at) for page, meant, at in pairs if self._generations(page) != meant]
-        if bad and not load.changed:
-            load.changed = True
-            self._violation("host_page_changed_under_load", bad)
-
-    def _check_unused(self, load: Load) -> None:
-        users = self.users.stale_users(load.device)
-        new = [user for user in users if user not in load.reported]
-        load.reported += new
-        if new:
-            victim, page = new[0]
-            host = load.host[load.device.index(page)].anchor
-            self.events.violation(
-                "load_wrote_page_in_use", n=len(new), victim=victim, page=page, host_page=host
-            )
-
-    def _violation(self, name: str, pages: list[tuple[HostPage, int]]) -> None:
-        host, device = pages[0]
-        self.events.violation(name, n=len(pages), host_page=host.anchor, page=device)
-
-    def _generations(self, page: HostPage) -> tuple[int, int]:
+    def _generations(self, page: HostPage) -> Generations:
         anchor, swa = self._anchor.allocator, self._swa
         return anchor.generation_of(page.anchor), swa.generation_of(page.swa)
 

@@ -42,7 +42,8 @@ class Tiers:
     def __init__(self, **config: object) -> None:
         small = {"pool_pages": 6, "max_running": 1, "hicache": True, **config}
         self.config = EngineConfig(**small)  # type: ignore[arg-type]
-        build, ops = seams(self.config.build), Ops.reference()
+        build = seams(self.config.build)
+        ops = Ops.reference() if self.config.device == "cpu" else Ops.triton()
         self.events, self.users = EventLog(lambda: 0), Users()
         self.device: DevicePools = allocate(self.config, build.index_k_buffer())
         ask = HostQuestions(build.host_layout(), build.transfer_pieces(), build.token_transfer(ops))
@@ -57,10 +58,9 @@ class Tiers:
         for pool in self.device.pools:
             if pool.name in POOLS:
                 for view in pool.layers:
-                    shape = (len(pages), view.pages.shape[1])
-                    view.pages[list(pages)] = torch.randint(
-                        0, 256, shape, dtype=torch.uint8, generator=self._rng
-                    )
+                    words = torch.empty(len(pages), view.pages.shape[1] // 8, dtype=torch.int64)
+                    rows = words.random_(generator=self._rng).view(torch.uint8)
+                    view.pages[list(pages)] = rows.to(view.pages.device)
 
     def bytes_of(self, page: int) -> dict[str, Tensor]:
         """A device page as its readers see it: [layer, bytes] of each pool, padding left out."""

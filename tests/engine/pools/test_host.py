@@ -110,3 +110,11 @@ def test_a_load_touches_no_other_layer_and_no_other_page() -> None:
     after = [tiers.bytes_of(page)["swa"] for page in range(7)]
     changed = [(p, i) for p in range(7) for i in range(4) if (before[p][i] != after[p][i]).any()]
     assert changed == [(4, 2)]
+
+
+def test_device_pages_that_share_bytes_are_mirrored_without_an_error() -> None:
+    """A build that under-allocates index-K: the damage is an event, never an exception."""
+    tiers = Tiers(index_k="bf16", build=("index_k_under_allocated",))
+    tiers.scribble(range(7))
+    tiers.restore(tiers.back_up([1, 2]), [4, 5])
+    assert set(tiers.counted("restored_differs:")) <= {"restored_differs:index_k"}
