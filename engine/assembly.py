@@ -6,17 +6,25 @@ One rule: this is the only place that reads a build; everything else is handed i
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine import clock, defects
+from engine.cache.hicache import HiCacheController
+from engine.cache.hiradix import HiRadixCache
+from engine.cache.questions import CacheQuestions
 from engine.cache.radix import RadixCache
 from engine.config import PAGE_TOKENS
 from engine.pools.allocator import PageAllocator
 from engine.pools.device import allocate
-from engine.runner.gate import LayerDone, LoadGate, NoLoads
+from engine.pools.geometry import geometry
+from engine.pools.host_stack import HostQuestions, HostStack
+from engine.runner.gate import LoadGate, NoLoads
+from engine.runner.hot_buffer import HotBuffer
 from engine.runner.index_store import ObservedStore
 from engine.runner.runner import Runner
+from engine.runner.staging import HotStaging
 from engine.sched.limits import Limits
 from engine.sched.questions import Questions
 from engine.sched.scheduler import Scheduler
@@ -26,8 +34,6 @@ from engine.shadow.pages import PageWatch
 from engine.streams import Streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from engine.cache.prefix import PrefixCache
     from engine.config import EngineConfig
     from engine.events import EventLog
@@ -36,18 +42,19 @@ if TYPE_CHECKING:
     from engine.seams import Seams
     from kernels.ops import Ops
 
-StopText = "Callable[[Request], str | None]"
-GB = 1e9
+StopTest = Callable[["Request"], "str | None"]
+GB = 1e9  # as links are rated
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What an engine turns. ``late_s`` asks how late copies that block make the next step."""
+    """What an engine turns. ``late_s`` says how long copies that block keep the next step back."""
 
     scheduler: Scheduler
     runner: Runner
     streams: Streams
     late_s: Callable[[], float]
+    geometry: list[dict[str, Any]]
 
 
 class Owners:
@@ -68,32 +75,36 @@ class Owners:
         return self.scheduler.stale_users(pages)
 
 
-def assemble(
-    config: EngineConfig,
-    ops: Ops,
-    events: EventLog,
-    should_stop: Callable[[Request], str | None],
-) -> Parts:
+@dataclass(frozen=True)
+class Tiers:
+    """What lies below the device: the host's mirrors of prefixes, and HiSparse's latents."""
+
+    streams: Streams
+    cache: PrefixCache | None
+    host: HostStack | None = None
+    controller: HiCacheController | None = None
+    hot: HotBuffer | None = None
+
+
+def assemble(config: EngineConfig, ops: Ops, events: EventLog, should_stop: StopTest) -> Parts:
     """Every part of one engine, on the running loop's clock. Raises ``ConfigError``."""
-    seams = defects.seams(config.build)
+    seams, owners = defects.seams(config.build), Owners()
     pools = allocate(config, seams.index_k_buffer())
     pages = _pages(config, pools)
-    streams = Streams(config.host_gb_per_s * GB, clock.now)
-    owners = Owners()
-    cache: PrefixCache | None = RadixCache(PAGE_TOKENS, pages) if config.radix else None
-    done: LayerDone = NoLoads()
-    questions = Questions(
-        publication=seams.prefix_publication(),
-        reuse=seams.page_reuse(),
-        rows=seams.row_owner(),
-        pin=seams.prefix_pin(),
+    tiers = _tiers(config, seams, ops, pools, pages, events, owners)
+    scheduler = owners.scheduler = Scheduler(
+        Limits.of(config),
+        pages,
+        tiers.cache,
+        events,
+        _questions(seams),
+        should_stop,
+        HotStaging(tiers.hot, tiers.streams) if tiers.hot else None,
     )
-    scheduler = Scheduler(Limits.of(config), pages, cache, events, questions, should_stop)
-    owners.scheduler = scheduler
-    layers = len(config.model.compress_ratios)
-    gate = LoadGate(seams.read_gate(), streams, done, layers, events, clock.now)
-    runner = _runner(config, seams, ops, events, replace(pools, gate=gate), gate, owners)
-    return Parts(scheduler, runner, streams, lambda: 0.0)
+    runner = _runner(config, seams, ops, pools, tiers, events, owners)
+    late_s = tiers.controller.stall_s if tiers.controller else lambda: 0.0
+    shapes = [row.as_dict() for row in geometry(pools, tiers.host, tiers.hot)]
+    return Parts(scheduler, runner, tiers.streams, late_s, shapes)
 
 
 def _pages(config: EngineConfig, pools: DevicePools) -> PageAllocator:
@@ -105,16 +116,57 @@ def _pages(config: EngineConfig, pools: DevicePools) -> PageAllocator:
     return PageAllocator(config.pool_pages, config.allocator, rng, on_free=pools.poison)
 
 
+def _tiers(
+    config: EngineConfig,
+    seams: Seams,
+    ops: Ops,
+    pools: DevicePools,
+    pages: PageAllocator,
+    events: EventLog,
+    owners: Owners,
+) -> Tiers:
+    streams = Streams(config.host_gb_per_s * GB, clock.now)
+    tokens = seams.token_transfer(ops)
+    hot = HotBuffer(config, pools, ops, tokens, events) if config.hisparse else None
+    if not config.hicache:
+        cache = RadixCache(PAGE_TOKENS, pages) if config.radix else None
+        return Tiers(streams, cache, hot=hot)
+    ask = HostQuestions(seams.host_layout(), seams.transfer_pieces(), tokens)
+    host = HostStack(config, pools, ops, ask, events, owners)
+    start = seams.backup_start()
+    controller = HiCacheController(host, streams, events, clock.now, start)
+    questions = CacheQuestions(
+        start, seams.load_target(), seams.host_reuse(), seams.backup_refusal()
+    )
+    policy = config.hicache_write
+    tree = HiRadixCache(PAGE_TOKENS, pages, controller, host, questions, policy, events)
+    return Tiers(streams, tree, host, controller, hot)
+
+
+def _questions(seams: Seams) -> Questions:
+    return Questions(
+        publication=seams.prefix_publication(),
+        reuse=seams.page_reuse(),
+        rows=seams.row_owner(),
+        pin=seams.prefix_pin(),
+    )
+
+
 def _runner(
     config: EngineConfig,
     seams: Seams,
     ops: Ops,
-    events: EventLog,
     pools: DevicePools,
-    gate: LoadGate,
+    tiers: Tiers,
+    events: EventLog,
     owners: Owners,
 ) -> Runner:
+    done = tiers.controller.layer_done if tiers.controller else NoLoads()
+    layers = len(config.model.compress_ratios)
+    gate = LoadGate(seams.read_gate(), tiers.streams, done, layers, events, clock.now)
     store = ObservedStore(seams.index_k_store(ops))
     model = Scribe(config.model, ops, store, config.topk, config.device)
+    model.hot = tiers.hot
     ledger, watch = Ledger(events, owners), PageWatch(config.pool_pages, events, owners)
-    return Runner(config, model, pools, store, seams.dead_rows(), ledger, watch, gate, events)
+    gated = replace(pools, gate=gate)
+    return Runner(config, model, gated, store, seams.dead_rows(), ledger, watch, gate, events)

@@ -34,7 +34,7 @@ class Engine:
         ops = ops or (Ops.reference() if config.device == "cpu" else Ops.triton())
         parts = assemble(config, ops, self.events, _said_a_stop_text)
         self.scheduler, self.runner, self.streams = parts.scheduler, parts.runner, parts.streams
-        self._late_s = parts.late_s
+        self._late_s, self._geometry = parts.late_s, parts.geometry
         order: type[OverlapLoop] | type[NormalLoop] = OverlapLoop if config.overlap else NormalLoop
         self.loop: Loop = order(self.scheduler, self._run, self._deliver)
         self._handles: dict[int, Handle] = {}
@@ -72,6 +72,7 @@ class Engine:
             "cached_pages": holdings.cache.cached_pages,
             "running": len(self.scheduler.running),
             "counters": dict(self.events.counters),
+            "geometry": self._geometry,
         }
 
     async def stop(self) -> None:
@@ -87,10 +88,10 @@ class Engine:
         """Step while there is work; sleep on an event otherwise, so that a wedge is visible."""
         try:
             while True:
+                self.streams.land(clock.now())
                 if not await self.loop.step():
                     if (wait_s := self.streams.wait_s()) is not None:
                         await clock.sleep(wait_s)  # what waits may wait for a copy
-                        self.streams.land(clock.now())
                         continue
                     self._audit()
                     self._work.clear()

@@ -9,6 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from engine.cache.questions import (
+    AfterItsStep,
+    AfterLoadAck,
+    BackupRefusal,
+    BackupStart,
+    DropsThePage,
+    FreshPages,
+    HostReuse,
+    LoadTarget,
+)
 from engine.pools.device import PoolBuffer, SizedByLayout
 from engine.pools.host_layout import HostLayout, LikeDevice
 from engine.pools.token_transfer import ByLayout, TokenTransfer
@@ -43,6 +53,10 @@ class Seams:
     token_transfer: type[TokenTransfer] = ByLayout
     host_layout: type[HostLayout] = LikeDevice
     transfer_pieces: type[TransferPieces] = WholePages
+    backup_start: type[BackupStart] = AfterItsStep
+    load_target: type[LoadTarget] = FreshPages
+    host_reuse: type[HostReuse] = AfterLoadAck
+    backup_refusal: type[BackupRefusal] = DropsThePage
 
 
 SEAMS = tuple(field.name for field in fields(Seams))

@@ -16,6 +16,8 @@ from engine.runner.row_table import RowTable
 from engine.runner.rows import decode_rows
 from engine.sched.batch import PrefillBatch
 
+GB = 1e9
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -132,7 +134,13 @@ class Runner:
         self.table.next_token[inputs.req_slots] = out
         self._observe(lanes=size)
         self._count(rows, size)
-        return out.tolist(), seconds + self.gate.end()
+        seconds += self._swapped_s() + self.gate.end()
+        return out.tolist(), seconds
+
+    def _swapped_s(self) -> float:
+        """Seconds that fetching single entries from the host took of a decode step."""
+        hot = self.model.hot
+        return hot.swap_bytes() / (self.config.host_gb_per_s * GB) if hot else 0.0
 
     def _observe(self, lanes: int | None) -> None:
         self.steps += 1
