@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from random import Random
 
 import torch
@@ -23,25 +24,35 @@ class HotWorld:
     """A hot buffer over pools that no model writes: this class does, byte by byte."""
 
     def __init__(
-        self, topk: int = 64, buffer: int = 64, pages: int = 40, requests: int = 4
+        self,
+        topk: int = 64,
+        buffer: int = 64,
+        pages: int = 40,
+        requests: int = 4,
+        device: str = "cpu",
     ) -> None:
         self.config = EngineConfig(
             pool_pages=pages,
             max_running=requests,
             hisparse=True,
             hisparse_buffer=buffer,
+            device=device,
             model=ModelConfig(index_topk=topk),
         )
-        self.pools = allocate(self.config, SizedByLayout())
-        self.pools.c4.pages.random_(0, 256, generator=torch.Generator().manual_seed(7))
+        self.pools, self.bytes = allocate(self.config, SizedByLayout()), torch.Generator()
+        self.pools.c4.pages.copy_(self.random(*self.pools.c4.pages.shape))
         self.events, self.now = EventLog(lambda: 0), 0.0
         self.streams = Streams(55e9, lambda: self.now)
-        ops = Ops.reference()
+        ops = Ops.reference() if device == "cpu" else Ops.triton()
         self.hot = HotBuffer(self.config, self.pools, ops, ByLayout(ops), self.events)
         for pool in (self.hot.host, self.hot.device):
             pool.buffer.fill_(0xFF)
         self.topk, self.free = topk, list(range(1, pages + 1))
         Random(3).shuffle(self.free)
+
+    def random(self, *shape: int) -> Tensor:
+        """The next random bytes, the same on every device."""
+        return torch.randint(0, 256, shape, dtype=torch.uint8, generator=self.bytes)
 
     def request(self, kv_len: int, req_slot: int = 1, spare: int = 300) -> Request:
         """A prefilled request with pages for ``spare`` more tokens, its latents on the host."""
@@ -68,9 +79,7 @@ class HotWorld:
         self.hot.begin(x)
         self.write(x)
         self.hot.take_newest(x)
-        chosen = torch.full((len(reqs) + padded, self.topk), 5, dtype=torch.int32)
-        for row, req in enumerate(reqs):
-            chosen[row] = self.choose(req, rng)
+        chosen = self.choices(reqs, rng, padded)
         return chosen, self.hot.read(chosen, x)
 
     def inputs(self, reqs: list[Request], padded: int = 0) -> DecodeInputs:
@@ -84,7 +93,7 @@ class HotWorld:
         table = torch.zeros(rows, self.config.model.max_context // 256, dtype=torch.int32)
         for row, req in enumerate(reqs):
             table[row, : len(req.pages)] = torch.tensor(req.pages)
-        return DecodeInputs(
+        on_cpu = DecodeInputs(
             tokens=torch.zeros_like(position),
             positions=position,
             seq_lens=(position + 1).to(torch.int32),
@@ -95,13 +104,22 @@ class HotWorld:
             req_slots=torch.tensor([req.req_slot for req in reqs] + [1] * padded),
             live=torch.arange(rows) < real,
         )
+        device = self.config.device
+        return DecodeInputs(**{f.name: getattr(on_cpu, f.name).to(device) for f in fields(on_cpu)})
 
     def write(self, x: DecodeInputs) -> None:
         """New bytes where the step completes an entry, as the compressor would store them."""
         slots = x.c4_out_loc[x.live & (x.c4_out_loc > 0)]
         for plane in self.pools.c4.layout.planes:
-            rows = torch.randint(0, 256, (len(slots), plane.row_bytes), dtype=torch.uint8)
-            self.pools.c4.scatter(plane.name, slots, rows)
+            rows = self.random(len(slots), plane.row_bytes)
+            self.pools.c4.scatter(plane.name, slots, rows.to(slots.device))
+
+    def choices(self, reqs: list[Request], rng: Random, padded: int = 0) -> Tensor:
+        """int32 [rows, topk]: what each request reads; a padded row would read, if it were live."""
+        chosen = torch.full((len(reqs) + padded, self.topk), 5, dtype=torch.int32)
+        for row, req in enumerate(reqs):
+            chosen[row] = self.choose(req, rng)
+        return chosen.to(self.config.device)
 
     def choose(self, req: Request, rng: Random) -> Tensor:
         """int32 [topk]: any complete entries, the newest one often among them; then -1."""

@@ -63,7 +63,6 @@ def test_padding_beside_real_rows_makes_no_difference() -> None:
     bare, padded = HotWorld(), HotWorld()
     for world, padding in ((bare, 0), (padded, 3)):  # the padding carries request slot 1
         rng, reqs = Random(8), [world.request(1500, slot) for slot in (1, 2)]
-        torch.manual_seed(8)  # of the bytes that a step stores
         for _ in range(30):
             world.step(reqs, rng, padding)
     for name in ("held", "used"):
