@@ -92,3 +92,19 @@ def test_a_backup_that_lands_after_its_host_page_was_handed_on_fills_it_for_nobo
         stage.move()
     tiers.restore([page for page in taken if page.anchor == host[0].anchor], [2])
     assert "violation:host_hit_on_unwritten_page" in tiers.counted("violation:")
+
+
+def test_the_sliding_window_s_half_of_a_host_page_is_watched_too() -> None:
+    seen = {}
+    for seed in range(8):
+        tiers = Tiers(pool_pages=2, host_ratio=1, seed=seed)
+        host = tiers.back_up([1, 2])
+        stages = tiers.host.load(host[:1], [2])
+        tiers.host.free(host)
+        taken = tiers.take(1)[0]  # the other's anchor page, and either's of the window
+        assert taken.anchor == host[1].anchor
+        for stage in stages:
+            stage.move()
+        changed = bool(tiers.counted("violation:host_page_changed"))
+        seen[taken.swa == host[0].swa] = changed
+    assert seen == {True: True, False: False}
