@@ -199,7 +199,6 @@ class HiRadixCache(RadixCache):
         """Drop a node without pages, and what the host has below it."""
         assert node.parent is not None
         del node.parent.children[node.tokens[: self._page]]
-        self._host.offer(node.parent)
         for each in list(self._walk(node)):
             each.parent = None
             self._events.count("host_evicted_pages", self._host.release(each))
@@ -261,8 +260,6 @@ class HiRadixCache(RadixCache):
         upper.host, node.host = node.host[:pages], node.host[pages:]
         upper.former, node.former = node.former[:pages], node.former[pages:]
         upper.hits, upper.writing, upper.host_pins = node.hits, node.writing, node.host_pins
-        self._host.offer(upper)
-        self._host.offer(node)
         return upper
 
 
