@@ -74,6 +74,12 @@ def test_the_copies_of_the_latents_are_those_of_single_tokens() -> None:
     assert counters["path_rows:hisparse_c4:load:per_layer_mla:layer_first"] == 0
 
 
+def test_a_token_copy_that_takes_every_pool_for_c4_is_right_about_this_one() -> None:
+    engine, replies = _serve(build=("token_granular_c4_geometry",))
+    assert engine.events.counters["hisparse_swap_ins"] > 0
+    assert replies == [s.tokens[s.prompt :] for s in SESSIONS]
+
+
 def test_a_slower_link_makes_a_longer_run() -> None:
     slow, _ = _serve(host_gb_per_s=0.01)
     fast, _ = _serve(host_gb_per_s=55.0)
