@@ -175,7 +175,9 @@ class LayerView:
         """`rows` as the plane's dtype: `[page, page_tokens, per_token]`."""
         return self.rows(name).view(self.layout.named(name).dtype)
 
+    # whoever is first to ask: a view made in inference mode could not be written outside of it
     @cached_property
+    @torch.inference_mode(mode=False)
     def flat(self) -> Mapping[str, FlatRows]:
         """Rows of each plane whose row size divides its offset and the page stride; no others."""
         found = {}

@@ -77,3 +77,13 @@ def test_fill_poisons_every_byte() -> None:
     view = layout.layer(layout.allocate(2, fill=0xFF), 0)
     assert bool(view.plane("scale").isnan().all())
     assert bool(view.plane("value").float().isnan().all())
+
+
+def test_rows_first_read_in_inference_mode_may_be_written_outside_of_it() -> None:
+    layout = latent_layout(64)
+    view = layout.layer(layout.allocate(2), 0)
+    slot = torch.tensor([3])
+    with torch.inference_mode():
+        view.gather("value", slot)
+    view.scatter("value", slot, torch.full((1, layout.row_bytes("value")), 7, dtype=torch.uint8))
+    assert view.rows("value")[0, 3].tolist() == [7] * layout.row_bytes("value")
