@@ -1,0 +1,152 @@
+"""Bytes move when the timeline passes the end of their stage, in the order of time."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.streams import Copy, Stage, Streams
+
+RATE = 100.0  # bytes a second
+
+
+class Link:
+    """Streams over a clock that the test moves, and what was moved, in order."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.moved: list[str] = []
+        self.streams = Streams(RATE, lambda: self.now)
+
+    def copy(
+        self, name: str, *nbytes: float, stream: str = "load", at: float | None = None
+    ) -> Copy:
+        """A copy whose stages are called a0, a1, ..."""
+        stages = [Stage(n, partial(self.moved.append, f"{name}{i}")) for i, n in enumerate(nbytes)]
+        return self.streams.issue(stream, stages, at)
+
+
+@pytest.fixture
+def link() -> Link:
+    return Link()
+
+
+def test_nothing_moves_before_its_stage_ends(link: Link) -> None:
+    copy = link.copy("a", 100)
+    link.streams.land(0.999)
+    assert (link.moved, copy.done) == ([], False)
+    link.streams.land(1.0)
+    assert (link.moved, copy.done) == (["a0"], True)
+
+
+def test_a_copy_is_half_done_between_its_stages(link: Link) -> None:
+    copy = link.copy("a", 100, 50, 50)
+    assert copy.ends == [1.0, 1.5, 2.0]
+    link.streams.land(1.6)
+    assert (link.moved, copy.landed, copy.done) == (["a0", "a1"], 2, False)
+
+
+def test_no_stage_moves_twice(link: Link) -> None:
+    link.copy("a", 100, 100)
+    for until in (1.0, 1.0, 3.0, 3.0):
+        link.streams.land(until)
+    assert link.moved == ["a0", "a1"]
+
+
+def test_a_stream_copies_one_thing_at_a_time(link: Link) -> None:
+    link.copy("a", 100)
+    second = link.copy("b", 100)
+    assert (second.start_s, second.finish_s) == (1.0, 2.0)
+
+
+def test_streams_do_not_wait_for_each_other(link: Link) -> None:
+    link.copy("a", 100, stream="load")
+    assert link.copy("b", 100, stream="backup").start_s == 0.0
+
+
+def test_a_stream_that_rested_starts_at_once(link: Link) -> None:
+    link.copy("a", 100)
+    link.now = 5.0
+    assert link.copy("b", 100).start_s == 5.0
+
+
+def test_a_copy_may_be_issued_for_a_later_moment(link: Link) -> None:
+    assert link.copy("a", 100, at=2.0).finish_s == 3.0
+
+
+def test_stages_of_all_streams_move_in_the_order_of_time(link: Link) -> None:
+    link.copy("a", 30, 30, stream="load")
+    link.copy("b", 20, 30, stream="backup")
+    link.streams.land(1.0)
+    assert link.moved == ["b0", "a0", "b1", "a1"]
+
+
+def test_what_arrives_at_one_moment_moves_in_the_order_of_its_issue(link: Link) -> None:
+    for name, stream in (("a", "load"), ("b", "backup"), ("c", "staging")):
+        link.copy(name, 100, stream=stream)
+    link.streams.land(1.0)
+    assert link.moved == ["a0", "b0", "c0"]
+
+
+def test_compute_that_ran_ahead_of_the_clock_is_not_undone(link: Link) -> None:
+    link.streams.land(2.0)
+    link.copy("a", 150)  # ends before what compute has reached
+    link.streams.land(0.0)
+    assert link.moved == ["a0"]
+
+
+def test_a_copy_of_nothing_is_done(link: Link) -> None:
+    copy = link.copy("a")
+    assert (copy.done, copy.finish_s, link.streams.wait_s()) == (True, 0.0, None)
+
+
+def test_the_wait_is_for_the_next_stage(link: Link) -> None:
+    link.copy("a", 100, 100)
+    link.now = 0.25
+    assert link.streams.wait_s() == 0.75
+    link.streams.land(1.0)
+    assert link.streams.wait_s() == 1.75
+
+
+def test_what_is_overdue_is_not_waited_for(link: Link) -> None:
+    link.copy("a", 100)
+    link.now = 7.0
+    assert link.streams.wait_s() == 0.0
+
+
+def test_with_nothing_on_its_way_there_is_no_wait(link: Link) -> None:
+    link.copy("a", 100)
+    link.streams.land(1.0)
+    assert link.streams.wait_s() is None
+
+
+COPIES = st.tuples(
+    st.sampled_from(["load", "backup"]),
+    st.lists(st.integers(0, 200), max_size=4),
+    st.integers(0, 200),  # hundredths of a second until the next one
+)
+
+
+@given(st.lists(COPIES, max_size=12))
+def test_any_schedule_moves_each_stage_once_and_never_early(
+    schedule: list[tuple[str, list[int], int]],
+) -> None:
+    link = Link()
+    moved: list[tuple[float, float]] = []  # (end, how far the timeline was)
+    copies: list[Copy] = []
+    for stream, nbytes, pause in schedule:
+        stages = [
+            Stage(n, lambda i=i, at=len(copies): moved.append((copies[at].ends[i], link.now)))  # type: ignore[misc]
+            for i, n in enumerate(nbytes)
+        ]
+        copies.append(link.streams.issue(stream, stages))
+        link.now += pause / 100
+        link.streams.land(link.now)
+    link.now += 1e6
+    link.streams.land(link.now)
+    assert all(end <= reached for end, reached in moved)
+    assert sorted(end for end, _ in moved) == sorted(end for copy in copies for end in copy.ends)
+    assert all(copy.done for copy in copies)
