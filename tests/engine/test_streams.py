@@ -135,18 +135,22 @@ def test_any_schedule_moves_each_stage_once_and_never_early(
     schedule: list[tuple[str, list[int], int]],
 ) -> None:
     link = Link()
-    moved: list[tuple[float, float]] = []  # (end, how far the timeline was)
+    moved: list[tuple[int, int]] = []  # (copy, stage)
+    early: list[tuple[int, int]] = []
     copies: list[Copy] = []
-    for stream, nbytes, pause in schedule:
-        stages = [
-            Stage(n, lambda i=i, at=len(copies): moved.append((copies[at].ends[i], link.now)))  # type: ignore[misc]
-            for i, n in enumerate(nbytes)
-        ]
+
+    def move(which: int, stage: int) -> None:
+        moved.append((which, stage))
+        if copies[which].ends[stage] > link.now:
+            early.append((which, stage))
+
+    for which, (stream, nbytes, pause) in enumerate(schedule):
+        stages = [Stage(n, partial(move, which, i)) for i, n in enumerate(nbytes)]
         copies.append(link.streams.issue(stream, stages))
         link.now += pause / 100
         link.streams.land(link.now)
     link.now += 1e6
     link.streams.land(link.now)
-    assert all(end <= reached for end, reached in moved)
-    assert sorted(end for end, _ in moved) == sorted(end for copy in copies for end in copy.ends)
+    assert early == []
+    assert sorted(moved) == [(c, i) for c, copy in enumerate(copies) for i in range(len(copy.ends))]
     assert all(copy.done for copy in copies)
