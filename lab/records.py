@@ -20,6 +20,17 @@ class TurnPlan:
 
 
 @dataclass(frozen=True)
+class Stages:
+    """Which turns go first: no turn is sent before all turns of an earlier stage are over.
+
+    That holds among the sessions of one ``circle``; a session that ends early holds nobody up.
+    """
+
+    circle: int
+    of_turn: tuple[int, ...]  # the stage of each turn, never falling
+
+
+@dataclass(frozen=True)
 class SessionPlan:
     """One simulated client: its system prompt, its turns and its secrets."""
 
@@ -31,6 +42,7 @@ class SessionPlan:
     secrets: tuple[str, ...]  # strings that no other session may ever say
     start_s: float  # arrival, seconds after the arm's start
     think_s: tuple[float, ...]  # pause before each turn, seconds
+    stages: Stages | None = None  # None: whatever the others do
 
 
 @dataclass(frozen=True)

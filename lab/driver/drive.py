@@ -1,9 +1,9 @@
 """All sessions of one arm, driven to their end over one httpx client.
 
-Sessions start when they arrive, at most ``concurrency`` at once, first come first served; a
-session is one conversation built from what was really received. It ends early where no reply came
-(timeout, transport error) and where its client left on purpose. One rule: time is the loop's, so
-the same code runs under the virtual clock and on a wall.
+Sessions start when they arrive, at most ``concurrency`` at once, in the order of their plans
+(`lab.driver.seats`); a session is one conversation built from what was really received. It ends
+early where no reply came (timeout, transport error) and where its client left on purpose. One rule:
+time is the loop's, so the same code runs under the virtual clock and on a wall.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.clock import now, sleep
 from lab.driver.client import Ask, Outcome, ask
+from lab.driver.seats import Seats
 from lab.driver.tools import follow_up
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Lane:
     http: httpx.AsyncClient
     load: Load
     recorder: Recorder
-    seats: asyncio.Semaphore
+    seats: Seats
     throttle: AbstractAsyncContextManager[Any]
 
 
@@ -61,7 +62,7 @@ async def drive(
 ) -> None:
     """Run every plan of ``recorder`` to its end; what happened is in ``recorder.replies()``."""
     recorder.start_s = now()
-    seats = asyncio.Semaphore(load.concurrency)
+    seats = Seats(recorder.plans, load.concurrency)
     lane = Lane(http, load, recorder, seats, throttle or nullcontext())
     async with asyncio.TaskGroup() as sessions:
         for plan in recorder.plans:
@@ -69,9 +70,11 @@ async def drive(
 
 
 async def _arrive(plan: SessionPlan, lane: Lane) -> None:
-    await sleep(plan.start_s)
-    async with lane.seats:
+    try:
+        await sleep(plan.start_s)
         await _converse(plan, lane)
+    finally:
+        lane.seats.leave(plan)
 
 
 async def _converse(plan: SessionPlan, lane: Lane) -> None:
@@ -79,6 +82,7 @@ async def _converse(plan: SessionPlan, lane: Lane) -> None:
     messages: list[dict[str, Any]] = [{"role": "system", "content": plan.system}]
     leaving = departures(plan, lane.load)
     for turn, planned in enumerate(plan.turns):
+        await lane.seats.take(plan, turn)
         messages.extend(planned.prompt_messages)
         await sleep(plan.think_s[turn])
         outcome = await _turn(plan, turn, messages, leaving[turn], lane)
