@@ -40,10 +40,10 @@ def problems(error: ValidationError, under: Path = ()) -> list[Problem]:
 
 def problem(details: ErrorDetails, under: Path = ()) -> Problem:
     """One of pydantic's errors, told in our words."""
-    path = _path((*under, *details["loc"]))
-    kind = details["type"]
+    loc = (*under, *details["loc"])
+    path, kind = _path(loc), details["type"]
     if kind == "extra_forbidden":
-        return _unknown_key(path)
+        return _unknown_key(path, keys_at(loc[:-1]))
     if kind == "missing":
         return Problem(path, MISSING, accepted_at(path)[0])
     if kind == "value_error":
@@ -55,8 +55,8 @@ def problem(details: ErrorDetails, under: Path = ()) -> Problem:
     return _wrong_value(path, kind, details.get("input"), details.get("ctx", {}))
 
 
-def _unknown_key(path: Path) -> Problem:
-    keys, given = keys_at(path[:-1]), str(path[-1])
+def _unknown_key(path: Path, keys: tuple[str, ...]) -> Problem:
+    given = str(path[-1])
     accepted = ", ".join(keys)
     if len(path) == 1 and given in keys_at(("engine",)):
         accepted += f" (did you mean 'engine.{given}'?)"

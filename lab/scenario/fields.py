@@ -103,12 +103,15 @@ def scenario_file() -> type[BaseModel]:
 
 
 def keys_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
-    """The keys that a mapping at ``path`` may hold; empty where any key may stand."""
+    """The keys that a mapping at ``path`` may hold; empty where any key may stand.
+
+    A workload's path ends with its kind: each kind has keys of its own.
+    """
     match path:
         case ():
             return tuple(scenario_file().model_fields)
-        case ("workload",):
-            return tuple(sorted({key for m in workloads().values() for key in m.model_fields}))
+        case ("workload", str(kind)):
+            return tuple(sorted(workloads()[kind].model_fields))
         case ("engine",) | ("toggles",):
             return tuple(settings().model_fields)
         case ("arms", _):

@@ -56,6 +56,7 @@ WORKLOADS: Registry[type[WorkloadModel]] = Registry("workload", "lab.workloads")
 def resolve(kind: str, preset: str, given: Mapping[str, Any]) -> WorkloadModel:
     """The validated parameters: the preset's, overridden by what was given (None = not given).
 
+    A preset serves every kind: of its numbers a kind takes those that it has a parameter for.
     Raises ``UserError`` for an unknown kind or preset, pydantic's ``ValidationError`` for a key.
     """
     kinds = WORKLOADS.all()
@@ -64,4 +65,6 @@ def resolve(kind: str, preset: str, given: Mapping[str, Any]) -> WorkloadModel:
     if preset not in PRESETS:
         raise UserError(f"workload.preset: unknown {preset!r}; accepted: {', '.join(PRESETS)}")
     chosen = {key: value for key, value in given.items() if value is not None}
-    return kinds[kind].model_validate({**PRESETS[preset].workload, **chosen})
+    model = kinds[kind]
+    sizes = {k: v for k, v in PRESETS[preset].workload.items() if k in model.model_fields}
+    return model.model_validate({**sizes, **chosen})

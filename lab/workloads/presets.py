@@ -57,5 +57,44 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 {"index_topk": 16, "pool_pages": 48, "chunked_prefill": 512, "concurrency": 8}
             ),
         ),
+        "small_dirty": Preset(
+            about="the small load on a pool of about three conversations, free pages poisoned",
+            workload=MappingProxyType(
+                {
+                    "sessions": 8,
+                    "turns": 2,
+                    "groups": 2,
+                    "shared_entries": 2,
+                    "private_entries": 2,
+                    "max_tokens": 300,
+                }
+            ),
+            engine=MappingProxyType(
+                {
+                    "index_topk": 16,
+                    "pool_pages": 32,
+                    "chunked_prefill": 512,
+                    "concurrency": 8,
+                    "poison_free_pages": True,
+                }
+            ),
+        ),
+        "burst": Preset(
+            about="8 sessions of 2 turns over contexts of about 1,600 tokens, several a step",
+            workload=MappingProxyType(
+                {
+                    "sessions": 8,
+                    "turns": 2,
+                    "groups": 2,
+                    "shared_entries": 1,
+                    "private_entries": 1,
+                    "max_tokens": 300,
+                }
+            ),
+            engine=MappingProxyType(
+                # production's chunk
+                {"index_topk": 16, "pool_pages": 48, "chunked_prefill": 8192, "concurrency": 8}
+            ),
+        ),
     }
 )

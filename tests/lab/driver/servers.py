@@ -21,7 +21,7 @@ from engine.text.template import as_message
 from engine.text.tokenizer import EOS, encode
 from lab.driver import InProcess, Load, Recorder, drive
 from lab.workloads import resolve
-from lab.workloads.tool_sessions import TOOLS
+from lab.workloads.manuals import TOOLS
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -1,4 +1,4 @@
-"""The plan of a load: what the model needs of its text, what is secret, what the seed decides."""
+"""The reference load: who shares, what is asked for, when it arrives; and how a load is named."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from engine.config import PAGE_TOKENS, ModelConfig
+from engine.config import PAGE_TOKENS
 from engine.scribe import manual
-from engine.text.template import render
-from engine.text.tokenizer import ASSISTANT, EOS, decode, encode
+from engine.text.tokenizer import ASSISTANT, decode
 from lab.errors import UserError
-from lab.workloads import PRESETS, WORKLOADS, resolve
+from lab.workloads import PRESETS, resolve
+from tests.lab.workloads import plans
+from tests.lab.workloads.plans import common, prompt
 
 if TYPE_CHECKING:
     from lab.records import SessionPlan
@@ -24,45 +25,13 @@ EVERY_PRESET = pytest.mark.parametrize("preset", PRESETS)
 
 
 def plan(preset: str = "small", seed: int = 0, **given: object) -> list[SessionPlan]:
-    return resolve("tool_sessions", preset, given).plan(seed)
-
-
-def prompt(session: SessionPlan) -> list[int]:
-    messages = [{"role": "system", "content": session.system}, *session.turns[0].prompt_messages]
-    return render(messages, session.tools)
-
-
-@EVERY_PRESET
-def test_a_plan_depends_on_the_seed_alone(preset: str) -> None:
-    assert plan(preset, sessions=3) == plan(preset, sessions=3)
-    assert plan(preset, sessions=3) != plan(preset, sessions=3, seed=1)
+    return plans.plan("tool_sessions", preset, seed, **given)
 
 
 def test_more_sessions_change_no_session_that_was_there() -> None:
     assert plan(sessions=12)[:5] == plan(sessions=12)[:5]
     few, many = plan(sessions=4, groups=2), plan(sessions=9, groups=2)
     assert few == many[:4]
-
-
-@EVERY_PRESET
-def test_entries_are_as_far_apart_as_the_model_needs(preset: str) -> None:
-    for session in plan(preset, sessions=4):
-        ids = encode(session.system)
-        ends = [at for at, token in enumerate(ids) if token == EOS]
-        assert all(b - a >= manual.ENTRY_STRIDE for a, b in pairwise(ends))
-        assert len(ids) - ends[-1] > manual.TAIL_TEXT
-        assert ids.count(ASSISTANT) == len(ends)
-
-
-@EVERY_PRESET
-def test_each_turn_asks_once_for_an_entry_of_the_sessions_own_manual(preset: str) -> None:
-    for session in plan(preset, sessions=4):
-        texts = [turn.expected_text for turn in session.turns]
-        assert len(set(texts)) == len(texts)
-        for turn in session.turns:
-            assert session.system.count(turn.expected_text) == 1
-            for value in turn.expected_call["arguments"].values():
-                assert value in turn.expected_text
 
 
 def test_the_tools_answer_names_the_next_key_right_before_the_reply() -> None:
@@ -81,32 +50,13 @@ def test_turns_alternate_between_the_private_and_the_shared_part() -> None:
 
 
 @EVERY_PRESET
-def test_a_secret_occurs_in_no_other_session(preset: str) -> None:
-    sessions = plan(preset, sessions=8)
-    for session in sessions:
-        assert len(set(session.secrets)) == len(session.secrets)
-        for other in sessions:
-            if other is not session:
-                assert not any(secret in other.system for secret in session.secrets)
-
-
-@EVERY_PRESET
 def test_sessions_of_a_group_share_whole_pages_of_their_prompt_and_others_fewer(
     preset: str,
 ) -> None:
     sessions = plan(preset, sessions=4, groups=2)
-    shared = [_common(prompt(sessions[0]), prompt(other)) for other in sessions]
-    assert shared[2] >= 3 * PAGE_TOKENS
+    shared = [common(prompt(sessions[0]), prompt(other)) for other in sessions]
+    assert shared[2] >= 2 * PAGE_TOKENS
     assert max(shared[1], shared[3]) < 2 * PAGE_TOKENS
-
-
-@EVERY_PRESET
-def test_the_longest_conversation_is_no_longer_than_said_and_fits(preset: str) -> None:
-    load = resolve("tool_sessions", preset, {"sessions": 6})
-    turns = load.turns * (load.max_tokens + 70)
-    assert max(len(prompt(s)) for s in load.plan(0)) + turns <= load.longest_context() + 70
-    pages = PRESETS[preset].engine["pool_pages"]
-    assert load.longest_context() <= min(ModelConfig().max_context, pages * PAGE_TOKENS)
 
 
 def test_contexts_are_as_long_as_the_presets_say() -> None:
@@ -115,14 +65,21 @@ def test_contexts_are_as_long_as_the_presets_say() -> None:
 
 
 def test_unknown_kinds_presets_keys_and_impossible_numbers_are_refused() -> None:
-    with pytest.raises(UserError, match="accepted: tool_sessions"):
+    with pytest.raises(UserError, match="accepted: a_flood_a, prefix_lengths, round_robin"):
         resolve("chat", "small", {})
-    with pytest.raises(UserError, match="accepted: reference, small"):
+    with pytest.raises(UserError, match="accepted: reference, small, small_dirty, burst"):
         resolve("tool_sessions", "tiny", {})
     for given_ in ({"entries": 3}, {"sessions": 0}, {"turns": 9}, {"abort_rate": 2.0}):
         with pytest.raises(ValidationError):
             resolve("tool_sessions", "small", given_)
-    assert list(WORKLOADS.all()) == ["tool_sessions"]
+
+
+def test_a_kind_takes_what_it_has_a_parameter_for_from_a_preset() -> None:
+    assert "groups" in PRESETS["small"].workload
+    load = resolve("twins", "small", {})
+    assert (load.sessions, load.max_tokens) == (8, 300)
+    with pytest.raises(ValidationError):
+        resolve("twins", "small", {"groups": 2})
 
 
 @settings(max_examples=20, deadline=None)
@@ -135,7 +92,3 @@ def test_arrivals_follow_each_other_at_the_rate(rate: float, seed: int) -> None:
 
 def test_without_a_rate_all_sessions_arrive_at_once() -> None:
     assert {s.start_s for s in plan(sessions=5)} == {0.0}
-
-
-def _common(a: list[int], b: list[int]) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
