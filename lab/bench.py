@@ -24,6 +24,14 @@ name: bench
 workload: {kind: tool_sessions, preset: reference, sessions: 24, turns: 1}
 arms: [{name: bench}]
 """
+# prefixes leave the device between two turns of a session: with a host tier they come back
+PRESSED = """
+name: pressed
+workload: {kind: tool_sessions, preset: reference, sessions: 24, turns: 2}
+engine: {pool_pages: 320, concurrency: 24}
+arms: [{name: without}, {name: with, hicache: true}]
+"""
+PAIRS = 2  # runs of each, in turn
 SHOWN = 6  # operations listed
 PROBES = 20_000  # calls of a tiny operation that calibrate the watching
 
@@ -61,7 +69,17 @@ def measure() -> dict[str, Any]:
         "outside_torch": outside_torch(inside_s, slowed_s, watched.calls),
         "torch_operations": f"{watched.calls}, in {steps} decode steps and the prefill",
         **{f"in {key}": f"{s / inside_s:.0%}" for key, s in largest(watched.seconds)},
+        "hicache_under_pressure": tier_cost(),
     }
+
+
+def tier_cost() -> str:
+    """What a host tier costs a load that overflows the device: seconds with it over without."""
+    scenario = parse_scenario(PRESSED, "pressed")
+    pairs = [[run_arm(scenario, arm, 0) for arm in scenario.arms] for _ in range(PAIRS)]
+    without, with_it = (min(arm.wall_s for arm in side) for side in zip(*pairs, strict=True))
+    restored = pairs[0][1].counters.get("pages_restored", 0)
+    return f"{with_it / without:.2f} x the time without ({restored} pages restored)"
 
 
 def outside_torch(inside_s: float, wall_s: float, calls: int) -> str:
