@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.cache.layer_done import LayerDoneCounter
+from engine.streams import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +62,7 @@ class HiCacheController:
         self._tier, self._streams, self._now = tier, streams, now
         self._start = backup_start
         self._write_queue: list[CacheOperation] = []
-        self._load_queue: list[CacheOperation] = []
+        self._load_queue: list[tuple[CacheOperation, list[Stage]]] = []
         self._writing: list[HiCacheAck] = []
         self._loading: list[HiCacheAck] = []
         self._launched = self._finished = 0
@@ -96,8 +97,12 @@ class HiCacheController:
         self._tier.settled(device, host)
 
     def load(self, device: Sequence[int], host: Sequence[HostPage], node: Node) -> None:
-        """Queue a load for the step that is being composed."""
-        self._load_queue.append(CacheOperation(list(device), list(host), node))
+        """Queue a load for the step that is being composed.
+
+        What it means by its host pages is what they hold now, whenever it starts.
+        """
+        stages = self._tier.load(host, device)
+        self._load_queue.append((CacheOperation(list(device), list(host), node), stages))
 
     def launched(self) -> int:
         """A step was composed: start its loads. Their producer index, -1 where there are none."""
@@ -109,9 +114,9 @@ class HiCacheController:
         queued, self._load_queue = self._load_queue, []
         if not queued:
             return -1
-        device, host = _merged(queued)
-        copy = self._streams.issue("load", self._tier.load(host, device), self._at())
-        self._loading.append(HiCacheAck(copy, queued))
+        stages = _side_by_side([stages for _, stages in queued])
+        copy = self._streams.issue("load", stages, self._at())
+        self._loading.append(HiCacheAck(copy, [operation for operation, _ in queued]))
         return self.layer_done.update_producer(copy)
 
     def finished(self) -> None:
@@ -139,6 +144,19 @@ def _merged(operations: Sequence[CacheOperation]) -> tuple[list[int], list[HostP
     """The (device, host) pages of all operations, in order."""
     device = [page for each in operations for page in each.device]
     return device, [page for each in operations for page in each.host]
+
+
+def _side_by_side(copies: Sequence[Sequence[Stage]]) -> list[Stage]:
+    """Copies of equal stages as one: each stage is that stage of all of them."""
+    return [_as_one(stages) for stages in zip(*copies, strict=True)]
+
+
+def _as_one(stages: Sequence[Stage]) -> Stage:
+    def move() -> None:
+        for stage in stages:
+            stage.move()
+
+    return Stage(sum(stage.nbytes for stage in stages), move)
 
 
 def _arrived(acks: list[HiCacheAck]) -> tuple[list[HiCacheAck], list[CacheOperation]]:

@@ -260,6 +260,7 @@ class HiRadixCache(RadixCache):
         upper.host, node.host = node.host[:pages], node.host[pages:]
         upper.former, node.former = node.former[:pages], node.former[pages:]
         upper.hits, upper.writing, upper.host_pins = node.hits, node.writing, node.host_pins
+        self._host.offer(upper)
         return upper
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from engine.cache.hicache import HiCacheController
 from engine.cache.hiradix import HiRadixCache
@@ -34,14 +35,29 @@ def prefix_of(node: Node) -> str:
     return prefix_of(node.parent) + letters if node.parent is not None else letters
 
 
-class FakeTier:
-    """Host memory beside the device memory that it mirrors: page -> content by layer."""
+Content = list[object]  # of a page, by layer
 
-    def __init__(self, pages: int, device: dict[int, list[str]]) -> None:
-        self.pages = pages
+
+class Memory:
+    """Device memory: page -> content."""
+
+    def __init__(self, pages: int) -> None:
+        self.pages: list[Content] = [[""] * LAYERS for _ in range(pages + 1)]
+
+    def read(self, page: int) -> Content:
+        return list(self.pages[page])
+
+    def write(self, page: int, layer: int, part: object) -> None:
+        self.pages[page][layer] = part
+
+
+class FakeTier:
+    """Host memory beside the device memory that it mirrors."""
+
+    def __init__(self, pages: int, device: Memory) -> None:
+        self.pages, self.device = pages, device
         self._anchors, self._swa = PageAllocator(pages, "lifo"), PageAllocator(pages, "fifo")
-        self.device = device
-        self.host: dict[HostPage, list[str]] = {}
+        self.host: dict[HostPage, Content] = {}
         self.changed: list[int] = []  # device pages that were not as copied at the ack
 
     @property
@@ -61,28 +77,23 @@ class FakeTier:
 
     def backup(self, device: Sequence[int], host: Sequence[HostPage]) -> list[Stage]:
         pairs = list(zip(device, host, strict=True))
-
-        def move() -> None:
-            for page, to in pairs:
-                self.host[to] = list(self.device[page])
-
-        return [Stage(len(pairs), move)]
+        return [Stage(len(pairs), partial(self._backup, pairs))]
 
     def load(self, host: Sequence[HostPage], device: Sequence[int]) -> list[Stage]:
         pairs = list(zip(host, device, strict=True))
-
-        def move(layer: int) -> None:
-            for page, to in pairs:
-                self.device[to][layer] = self.host.get(page, ["never written"] * LAYERS)[layer]
-
-        return [
-            Stage(len(pairs) / LAYERS, lambda layer=layer: move(layer))  # type: ignore[misc]
-            for layer in range(LAYERS)
-        ]
+        share = len(pairs) / LAYERS
+        return [Stage(share, partial(self._load, layer, pairs)) for layer in range(LAYERS)]
 
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         pairs = zip(device, host, strict=True)
-        self.changed += [page for page, to in pairs if self.host[to] != self.device[page]]
+        self.changed += [page for page, to in pairs if self.host[to] != self.device.read(page)]
+
+    def _backup(self, pairs: list[tuple[int, HostPage]]) -> None:
+        self.host.update({to: self.device.read(page) for page, to in pairs})
+
+    def _load(self, layer: int, pairs: list[tuple[HostPage, int]]) -> None:
+        for page, to in pairs:
+            self.device.write(to, layer, self.host.get(page, [None] * LAYERS)[layer])
 
 
 @dataclass(eq=False)
@@ -119,7 +130,7 @@ class World:
         self.now = 0.0
         self.events = EventLog(lambda: 0)
         self.pool = PageAllocator(self.pages, "random", random.Random(0))
-        self.device = {page: [""] * LAYERS for page in range(self.pages + 1)}
+        self.device = Memory(self.pages)
         self.tier = FakeTier(self.host_pages, self.device)
         self.streams = Streams(self.bytes_per_s, lambda: self.now)
         self.control = HiCacheController(
@@ -195,16 +206,16 @@ class World:
         self.pool.free(duplicates)
         self.readers.remove(reader)
 
-    def serve(self, prefix: str) -> Reader:
-        """One request from arrival to release, its copies awaited."""
+    def serve(self, prefix: str, settle: bool = True) -> None:
+        """One request from arrival to release; with ``settle`` its copies are awaited."""
         reader = self.admit(prefix)
         assert reader is not None
         step = self.launch([reader])
         self.work(step)
         self.finish(step)
         self.release(reader)
-        self.settle()
-        return reader
+        if settle:
+            self.settle()
 
     def settle(self) -> None:
         """Let every copy arrive and be acknowledged."""
@@ -234,12 +245,12 @@ class World:
         if node.host and not node.writing:
             assert [self.tier.host[page] for page in node.host] == right
         if node.pages and not node.host_pins:
-            assert [self.device[page] for page in node.pages] == right
+            assert [self.device.read(page) for page in node.pages] == right
 
     def _layer(self, reader: Reader, layer: int) -> None:
         for i, page in enumerate(reader.pages):
             right = reader.prefix[: i + 1]
             if i >= reader.cached:
-                self.device[page][layer] = right
-            elif self.device[page][layer] != right:
-                self.wrong.append(f"{right} is {self.device[page][layer]} at layer {layer}")
+                self.device.write(page, layer, right)
+            elif (found := self.device.read(page)[layer]) != right:
+                self.wrong.append(f"{right} is {found} at layer {layer}")
