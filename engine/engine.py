@@ -6,6 +6,7 @@ One rule: it puts nothing together (`engine.assembly` does), and what is next is
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine import clock
@@ -90,16 +91,23 @@ class Engine:
             while True:
                 self.streams.land(clock.now())
                 if not await self.loop.step():
-                    if (wait_s := self.streams.wait_s()) is not None:
-                        await clock.sleep(wait_s)  # what waits may wait for a copy
-                        continue
-                    self._audit()
-                    self._work.clear()
-                    await self._work.wait()
+                    wait_s = self.streams.wait_s()
+                    if wait_s is None:
+                        self._audit()
+                    await self._news(wait_s)
         except Exception as error:  # whatever it is, the readers hear of it
             self.died = error
             for handle in self._handles.values():
                 handle.fail(error)
+
+    async def _news(self, copy_s: float | None) -> None:
+        """Sleep until something arrives or is aborted, or until a copy lands: its pages, or its
+        request, may be what the others wait for.
+        """
+        self._work.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(copy_s):
+                await self._work.wait()
 
     def _audit(self) -> None:
         """With nothing to do, the books must balance: free + cached + owned = total."""
