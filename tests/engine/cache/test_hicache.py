@@ -61,7 +61,7 @@ def test_a_backup_waits_for_the_steps_that_were_launched_before_it() -> None:
     bench.control.finished()
     bench.at(6.0)
     assert bench.arrived() == ([1], [])
-    assert bench.tier.host[bench.host[0]][0] == "by the step"
+    assert bench.tier.read(bench.host[0])[0] == "by the step"
 
 
 def test_a_later_step_holds_no_backup_back() -> None:
@@ -131,7 +131,7 @@ def test_a_copy_that_is_waited_for_keeps_the_next_step_back() -> None:
     bench.tier.device.write(1, 0, "old")
     bench.control.write_now([1], bench.host[:1])
     bench.tier.device.write(1, 0, "new")
-    assert bench.tier.host[bench.host[0]][0] == "old"
+    assert bench.tier.read(bench.host[0])[0] == "old"
     bench.control.write_now([2], bench.host[1:2])
     assert bench.control.stall_s() == 2.0
     bench.at(1.5)

@@ -22,7 +22,7 @@ class Schedule:
         self.overlap = self.rng.random() < 0.5
         rate = self.rng.choice([0.5, 3.0, 1000.0])
         pages, host = self.rng.randint(5, 10), self.rng.randint(1, 16)
-        self.world = World(pages, host, policy, bytes_per_s=rate)
+        self.world = World(pages, host, policy, pages_per_s=rate)
         self.behind: Step | None = None
 
     def run(self, turns: int) -> World:

@@ -18,7 +18,7 @@ from engine.cache.questions import CacheQuestions
 from engine.cache.tiers import HostPage
 from engine.cache.write_policy import Name
 from engine.events import EventLog
-from engine.pools.allocator import PageAllocator
+from engine.pools.allocator import Order, PageAllocator
 from engine.streams import Stage, Streams
 
 PAGE, LAYERS = 4, 4
@@ -52,12 +52,15 @@ class Memory:
 
 
 class FakeTier:
-    """Host memory beside the device memory that it mirrors."""
+    """Host memory beside the device memory that it mirrors: layer 0 by ``swa``, the rest by
+    ``anchor``.
+    """
 
     def __init__(self, pages: int, device: Memory) -> None:
         self.pages, self.device = pages, device
         self._anchors, self._swa = PageAllocator(pages, "lifo"), PageAllocator(pages, "fifo")
-        self.host: dict[HostPage, Content] = {}
+        self._windows: dict[int, object] = {}
+        self._others: dict[int, Content] = {}
         self.changed: list[int] = []  # device pages that were not as copied at the ack
 
     @property
@@ -86,14 +89,21 @@ class FakeTier:
 
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         pairs = zip(device, host, strict=True)
-        self.changed += [page for page, to in pairs if self.host[to] != self.device.read(page)]
+        self.changed += [page for page, to in pairs if self.read(to) != self.device.read(page)]
+
+    def read(self, page: HostPage) -> Content:
+        """What the host holds there; None where nothing was written."""
+        others = self._others.get(page.anchor, [None] * (LAYERS - 1))
+        return [self._windows.get(page.swa), *others]
 
     def _backup(self, pairs: list[tuple[int, HostPage]]) -> None:
-        self.host.update({to: self.device.read(page) for page, to in pairs})
+        for page, to in pairs:
+            window, *others = self.device.read(page)
+            self._windows[to.swa], self._others[to.anchor] = window, others
 
     def _load(self, layer: int, pairs: list[tuple[HostPage, int]]) -> None:
         for page, to in pairs:
-            self.device.write(to, layer, self.host.get(page, [None] * LAYERS)[layer])
+            self.device.write(to, layer, self.read(page)[layer])
 
 
 @dataclass(eq=False)
@@ -124,15 +134,16 @@ class World:
     host_pages: int = 12
     policy: Name = "write_through"
     ask: CacheQuestions = field(default_factory=CacheQuestions)
-    bytes_per_s: float = 1.0
+    pages_per_s: float = 1.0
+    order: Order = "random"
 
     def __post_init__(self) -> None:
         self.now = 0.0
         self.events = EventLog(lambda: 0)
-        self.pool = PageAllocator(self.pages, "random", random.Random(0))
+        self.pool = PageAllocator(self.pages, self.order, random.Random(0))
         self.device = Memory(self.pages)
         self.tier = FakeTier(self.host_pages, self.device)
-        self.streams = Streams(self.bytes_per_s, lambda: self.now)
+        self.streams = Streams(self.pages_per_s, lambda: self.now)
         self.control = HiCacheController(
             self.tier, self.streams, self.events, lambda: self.now, self.ask.backup_start
         )
@@ -243,7 +254,7 @@ class World:
         first = len(whole) - len(node.tokens) // PAGE
         right = [[whole[: first + i + 1]] * LAYERS for i in range(len(whole) - first)]
         if node.host and not node.writing:
-            assert [self.tier.host[page] for page in node.host] == right
+            assert [self.tier.read(page) for page in node.host] == right
         if node.pages and not node.host_pins:
             assert [self.device.read(page) for page in node.pages] == right
 
