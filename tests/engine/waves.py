@@ -18,7 +18,8 @@ from tests.engine.scribe.world import Session, session
 WHOLE = 300  # tokens: more than any reply
 BETWEEN = (
     "\nThe entries below are this clerk's own; whatever is not found above is to be looked for "
-    "here, and nowhere else, before the tool is called with what it says.\nOne entry has two values.\n"
+    "here, and nowhere else, before the tool is called with what it says.\n"
+    "One entry has two values.\n"
 )
 # Two turns, each with a manual of its own, so that nothing is shared. The first prompt ends some 50
 # tokens before its sixth page does: a reply of 60 fills it, and starts another.
@@ -68,7 +69,7 @@ class Waves:
         await self.wave(OTHERS, 2)
 
     async def rest(self) -> None:
-        """Let every copy land. Then nobody holds anything: a page is free, or cached and unpinned."""
+        """Let every copy land. Then nobody holds anything: pages are free, or cached and unpinned."""
         while self.engine.streams.wait_s() is not None or not self.scheduler.idle:
             await clock.sleep(1.0)
         self.check()
