@@ -1,5 +1,6 @@
 """Values that no field's type can hold back are refused when a configuration is made."""
 
+import math
 from typing import Any
 
 import pytest
@@ -53,3 +54,57 @@ def test_an_index_key_has_one_of_two_layouts() -> None:
     assert [layouts.index_k(dtype, 1).page_bytes for dtype in ("fp8", "bf16")] == [8448, 16384]
     with pytest.raises(ConfigError, match="'fp16'; accepted: fp8, bf16"):
         layouts.index_k("fp16", 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"hicache": True, "radix": False}, "hicache is on and radix off"),
+        ({"host_ratio": 0.9}, "host_ratio is 0.9; it must be at least 1"),
+        ({"host_ratio": math.nan}, "host_ratio is nan"),
+        ({"host_ratio": math.inf}, "host_ratio is inf"),
+        ({"host_gb_per_s": 0.0}, "host_gb_per_s is 0.0; it must be above 0"),
+        ({"host_gb_per_s": math.inf}, "host_gb_per_s is inf"),
+        (
+            {"hicache_io": "direct", "hicache_layout": "page_first"},
+            "hicache_io 'direct' copies layer_first and page_first_direct only",
+        ),
+        (
+            {"hicache_io": "kernel", "hicache_layout": "page_first_direct"},
+            "hicache_io 'kernel' copies layer_first and page_first only",
+        ),
+        ({"hicache_layout": "token_first"}, "accepted: layer_first, page_first, page_first_direct"),
+        ({"hicache_write": "never"}, "accepted: write_through, write_through_selective"),
+        ({"host_strategy": "v3"}, "accepted: v4, dsa"),
+        ({"hicache_slot_page": 100}, "hicache_slot_page is 100; .*: 128 or 256"),
+        ({"hicache_slot_page": 64}, "hicache_slot_page is 64"),
+        ({"hicache_slot_page": 512}, "hicache_slot_page is 512"),
+        ({"hicache_slot_page": 0}, "hicache_slot_page is 0"),
+        (
+            {"hisparse": True, "hisparse_buffer": 63},
+            r"hisparse_buffer is 63 entries; one step reads 64 \(index_topk\)",
+        ),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else "+".join(value),
+)
+def test_what_a_host_tier_cannot_be_built_with_is_refused(
+    values: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        EngineConfig(**values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"hicache": True, "host_ratio": 1.0},
+        {"hicache_io": "direct", "hicache_layout": "page_first_direct"},
+        {"hicache_slot_page": 128},
+        {"hisparse": True, "hisparse_buffer": 64},
+        {"hisparse": True, "radix": False},
+        {"hisparse_buffer": 16},  # of no account without hisparse
+    ],
+    ids=lambda values: "+".join(values),
+)
+def test_what_a_host_tier_can_be_built_with_is_accepted(values: dict[str, Any]) -> None:
+    assert EngineConfig(**values) != EngineConfig()

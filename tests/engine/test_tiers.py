@@ -115,6 +115,22 @@ def test_a_restore_over_a_slow_link_takes_its_time() -> None:
     assert slow - fast == pytest.approx(5 * 9.158e6 / 0.1e9, rel=0.2)  # five pages
 
 
+def test_who_needs_pages_waits_while_write_back_copies_them_out() -> None:
+    took: list[float] = []
+
+    async def story(waves: Waves) -> None:
+        await waves.wave([*MINE, OTHERS[0]], 1)
+        before = clock.now()
+        await waves.wave(OTHERS[1:2], 1)
+        took.append(clock.now() - before)
+        assert waves.count("pages_backed_up") == waves.count("evicted_pages") == 3
+
+    for rate in (55.0, 0.002):
+        play(config(host_gb_per_s=rate, hicache_write="write_back"), story)
+    fast, slow = took
+    assert slow - fast == pytest.approx(3 * 9.158e6 / 0.002e9, abs=2.0)
+
+
 def test_the_chunk_after_the_one_that_restored_finds_every_layer() -> None:
     first, second = (session(seed, shared=2, private=4, turns=1, group=77) for seed in (70, 71))
 

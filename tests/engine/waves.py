@@ -69,7 +69,7 @@ class Waves:
         await self.wave(OTHERS, 2)
 
     async def rest(self) -> None:
-        """Let every copy land. Then nobody holds anything: pages are free, or cached and unpinned."""
+        """Let every copy land. Then nobody holds anything: pages are free or cached, unpinned."""
         while self.engine.streams.wait_s() is not None or not self.scheduler.idle:
             await clock.sleep(1.0)
         self.check()

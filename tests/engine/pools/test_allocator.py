@@ -71,6 +71,39 @@ def test_a_refused_allocation_takes_nothing() -> None:
     assert pool.available == 4
 
 
+def test_a_page_has_a_generation_for_each_time_that_it_was_handed_out() -> None:
+    pool = allocator(2, "fifo")
+    assert [pool.generation_of(page) for page in (1, 2)] == [0, 0]
+    [page] = pool.allocate(1)
+    pool.free([page])
+    assert pool.generation_of(page) == 1
+    pool.allocate(2)
+    assert [pool.generation_of(page) for page in (1, 2)] == [2, 1]
+
+
+@pytest.mark.parametrize("page", [0, -1, 3])
+def test_a_page_that_is_reserved_or_foreign_has_no_generation(page: int) -> None:
+    pool = allocator(2)
+    pool.allocate(2)
+    assert pool.generation_of(page) == 0
+
+
+def test_whoever_listens_hears_of_pages_that_nobody_holds_any_more() -> None:
+    heard: list[list[int]] = []
+    pool = PageAllocator(4, on_free=lambda pages: heard.append([*pages]))
+    pool.allocate(4)
+    pool.free([2, 3])
+    pool.free([])
+    assert heard == [[2, 3]]
+
+
+def test_a_freed_page_is_heard_of_before_it_can_be_handed_out() -> None:
+    held: list[bool] = []
+    pool = PageAllocator(4, on_free=lambda pages: held.append(pool.holds(pages[0])))
+    pool.free(pool.allocate(1))
+    assert held == [False]
+
+
 class AllocatorModel(RuleBasedStateMachine):
     """The allocator beside a list of what is held."""
 

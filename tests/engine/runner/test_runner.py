@@ -1,0 +1,139 @@
+"""A launch fixes a step's inputs; chunks run last one first, their tokens come in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine import clock
+from engine.engine import Engine
+from engine.request import Request
+from engine.runner.inputs import PrefillInputs
+from tests.engine.scribe.world import session
+from tests.engine.waves import config
+
+SESSION = session(0, shared=1, private=1, turns=1)
+
+
+@dataclass
+class NotedChunks:
+    """A model that says which request slot it was given."""
+
+    seen: list[PrefillInputs] = field(default_factory=list)
+    hot: None = None
+
+    def prefill(self, x: PrefillInputs, pools: object) -> Tensor | None:
+        self.seen.append(x)
+        return torch.tensor([x.req_slot]) if x.last else None
+
+
+def on_a_clock(story: Callable[[Engine], None], **toggles: Any) -> None:
+    """An engine whose loop does not run: the test turns its parts."""
+
+    async def main() -> None:
+        story(Engine(config(**toggles)))
+
+    clock.run(main())
+
+
+def queue(engine: Engine, *lengths: int) -> list[Request]:
+    reqs = [Request(i, [i] * n, 9) for i, n in enumerate(lengths, 1)]
+    for req in reqs:
+        engine.scheduler.add(req)
+    return reqs
+
+
+def noted(engine: Engine) -> NotedChunks:
+    model = NotedChunks()
+    engine.runner.model = model  # type: ignore[assignment]
+    return model
+
+
+def test_the_chunk_admitted_last_runs_first_and_tokens_are_in_the_order_of_the_batch() -> None:
+    def story(engine: Engine) -> None:
+        model, reqs = noted(engine), queue(engine, 10, 20, 30)
+        batch = engine.scheduler.next_batch()
+        assert batch is not None and batch.sampled == reqs
+        tokens, _ = engine.runner.launch(batch)()
+        assert [len(x.tokens) for x in model.seen] == [30, 20, 10]
+        assert tokens == [req.req_slot for req in reqs]
+
+    on_a_clock(story)
+
+
+def test_a_chunk_that_is_not_the_last_samples_nothing() -> None:
+    def story(engine: Engine) -> None:
+        noted(engine)
+        whole, cut = queue(engine, 10, 600)
+        batch = engine.scheduler.next_batch()
+        assert batch is not None and batch.requests == [whole, cut]
+        assert engine.runner.launch(batch)()[0] == [whole.req_slot]
+
+    on_a_clock(story, chunked_prefill=512)
+
+
+def test_a_launched_chunk_does_not_see_what_becomes_of_its_request() -> None:
+    def story(engine: Engine) -> None:
+        model, [req] = noted(engine), queue(engine, 300)
+        batch = engine.scheduler.next_batch()
+        assert batch is not None
+        pages, slot = list(req.pages), req.req_slot
+        work = engine.runner.launch(batch)
+        req.pages, req.req_slot, req.prompt = [0, 0], 0, [9] * 300
+        work()
+        [x] = model.seen
+        assert x.page_table[:2].tolist() == pages
+        assert (x.req_slot, x.tokens.tolist()) == (slot, [1] * 300)
+        assert x.slots[[0, 299]].tolist() == [pages[0] * 256, pages[1] * 256 + 43]
+
+    on_a_clock(story)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_launched_row_does_not_see_what_becomes_of_its_request(graph: bool) -> None:
+    def story(engine: Engine) -> None:
+        scheduler, runner = engine.scheduler, engine.runner
+        req = Request(1, SESSION.tokens[: SESSION.prompt], 300)
+        scheduler.add(req)
+        for _ in range(3):
+            batch = scheduler.next_batch()
+            assert batch is not None
+            scheduler.finish(batch, runner.launch(batch)()[0])
+        batch = scheduler.next_batch()
+        assert batch is not None
+        work = runner.launch(batch)
+        at, pages = len(req.output), list(req.pages)
+        req.pages, req.req_slot = [0] * len(pages), 0
+        assert work()[0] == [SESSION.tokens[SESSION.prompt + at]]
+
+    on_a_clock(story, graph=graph, chunked_prefill=2048)
+
+
+def test_launching_computes_nothing() -> None:
+    def story(engine: Engine) -> None:
+        model, _ = noted(engine), queue(engine, 300)
+        batch = engine.scheduler.next_batch()
+        assert batch is not None
+        engine.runner.launch(batch)
+        assert model.seen == []
+        assert "prefill_tokens" not in engine.events.counters
+
+    on_a_clock(story)
+
+
+def test_a_step_kept_back_ends_that_much_later() -> None:
+    def story(engine: Engine) -> None:
+        noted(engine)
+        queue(engine, 300)
+        batch = engine.scheduler.next_batch()
+        assert batch is not None
+        _, on_time = engine.runner.launch(batch)()
+        _, late = engine.runner.launch(batch, late_s=2.0)()
+        assert late - on_time == pytest.approx(2.0)
+
+    on_a_clock(story)
