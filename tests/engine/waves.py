@@ -42,6 +42,12 @@ def config(**toggles: Any) -> EngineConfig:
     return EngineConfig(**(sizes | toggles))
 
 
+def known(s: Session, most: int = WHOLE, turn: int = 0) -> list[int]:
+    """The reply of one turn, as far as it is asked for."""
+    start, end = s.replies[turn]
+    return s.tokens[start:end][:most]
+
+
 class Waves:
     """One engine on the running loop."""
 
@@ -52,11 +58,13 @@ class Waves:
     def submit(self, s: Session, most: int = WHOLE, turn: int = 0) -> Handle:
         return self.engine.submit(s.tokens[: s.replies[turn][0]], most)
 
+    async def reply(self, s: Session, most: int = WHOLE, turn: int = 0) -> list[int]:
+        """What is said in one turn, from arrival to end."""
+        return [token async for group in self.submit(s, most, turn) for token in group]
+
     async def read(self, s: Session, most: int = WHOLE, turn: int = 0) -> None:
-        """One turn from arrival to the end of its reply, which is the known one."""
-        start, end = s.replies[turn]
-        tokens = [token async for group in self.submit(s, most, turn) for token in group]
-        assert tokens == s.tokens[start:end][:most]
+        """One turn, whose reply is the known one."""
+        assert await self.reply(s, most, turn) == known(s, most, turn)
 
     async def wave(self, sessions: Sequence[Session], most: int = WHOLE, turn: int = 0) -> None:
         """Sessions at once; then the engine comes to rest."""
