@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,7 +13,9 @@ from torch import Tensor
 from engine import clock
 from engine.engine import Engine
 from engine.request import Request
+from engine.runner.eager import EagerDecode
 from engine.runner.inputs import PrefillInputs
+from engine.sched.batch import DecodeBatch
 from tests.engine.scribe.world import session
 from tests.engine.waves import config
 
@@ -30,6 +32,16 @@ class NotedChunks:
     def prefill(self, x: PrefillInputs, pools: object) -> Tensor | None:
         self.seen.append(x)
         return torch.tensor([x.req_slot]) if x.last else None
+
+
+@dataclass
+class NotedGate:
+    """A gate that notes which getters asked it, in order."""
+
+    asked: list[tuple[str, int]] = field(default_factory=list)
+
+    def wait(self, pool: str, layer: int) -> None:
+        self.asked.append((pool, layer))
 
 
 def on_a_clock(story: Callable[[Engine], None], **toggles: Any) -> None:
@@ -135,5 +147,29 @@ def test_a_step_kept_back_ends_that_much_later() -> None:
         _, on_time = engine.runner.launch(batch)()
         _, late = engine.runner.launch(batch, late_s=2.0)()
         assert late - on_time == pytest.approx(2.0)
+
+    on_a_clock(story)
+
+
+@pytest.mark.parametrize("step", ["prefill", "decode"])
+def test_every_pool_is_read_behind_the_gate_and_the_index_keys_first_of_their_layer(
+    step: str,
+) -> None:
+    def story(engine: Engine) -> None:
+        scheduler, runner = engine.scheduler, engine.runner
+        queue(engine, 300)
+        batch = scheduler.next_batch()
+        assert batch is not None
+        if step == "decode":
+            scheduler.finish(batch, runner.launch(batch)()[0])
+            batch = scheduler.next_batch()
+            assert isinstance(batch, DecodeBatch)
+        gate = NotedGate()
+        runner.pools = replace(runner.pools, gate=gate)
+        runner._decode = EagerDecode(runner.model, runner.pools)
+        runner.launch(batch)()
+        windows = [("swa", layer) for layer in range(4)]
+        assert {*gate.asked} == {*windows, ("c128", 2), ("c4", 3), ("index_k", 3)}
+        assert next(pool for pool, layer in gate.asked if layer == 3) == "index_k"
 
     on_a_clock(story)
