@@ -157,12 +157,28 @@ def test_the_copy_of_an_aborted_request_says_nothing_of_the_next_one() -> None:
     assert bench.sched.staged == [second]
 
 
-def test_staged_requests_count_as_rows_when_others_are_admitted() -> None:
+def test_a_staged_request_holds_its_slot() -> None:
     bench = StagedBench(max_running=2, pages=30)
     bench.prefilled(300, 200)
     third = bench.add(prompt(1, 100))
     assert not bench.step()
     assert third.status is Status.WAITING
+    bench.drain()
+    check_replies(bench)
+
+
+def test_a_retracted_request_leaves_room_for_those_who_are_staged_to_grow() -> None:
+    bench = StagedBench(pages=6, radix=False)
+    [row] = bench.prefilled(510, max_tokens=200)
+    bench.staging.arrive()
+    bench.step()
+    _, small = bench.prefilled(600, 100)
+    while row in bench.sched.running:
+        bench.step()
+    bench.sched.abort(small)
+    assert bench.pool.available == 3  # what the row needs, and no more
+    assert not bench.step()
+    assert row.status is Status.WAITING
     bench.drain()
     check_replies(bench)
 
