@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from engine import clock
+from engine.pools.device import POISON
+from engine.pools.host_stack import REQUEST_ADDRESSED
 from tests.engine.scribe.world import session
 from tests.engine.waves import MINE, OTHERS, Waves, config, play
 
@@ -156,6 +158,18 @@ def test_a_request_that_arrives_while_copies_land_does_not_wait_for_them(overlap
         assert clock.now() - before < 1.0
 
     play(config(host_gb_per_s=0.001, overlap=overlap), story)
+
+
+def test_a_page_that_nobody_holds_is_poison_in_a_dirty_pool() -> None:
+    async def story(waves: Waves) -> None:
+        await waves.wave(MINE, 2)
+        free = waves.scheduler.holdings.allocator.free_pages()
+        assert 0 < len(free) < 18
+        for pool in waves.engine.runner.pools.pools:
+            if pool.name != REQUEST_ADDRESSED:
+                assert (pool.layout.by_page(pool.buffer)[free] == POISON).all(), pool.name
+
+    play(config(poison_free_pages=True), story)
 
 
 @pytest.mark.parametrize("hicache", [False, True])
