@@ -78,8 +78,11 @@ class Waves:
 
     async def rest(self) -> None:
         """Let every copy land. Then nobody holds anything: pages are free or cached, unpinned."""
-        while self.engine.streams.wait_s() is not None or not self.scheduler.idle:
+        for _ in range(1000):
+            if self.engine.streams.wait_s() is None and self.scheduler.idle:
+                break
             await clock.sleep(1.0)
+        assert self.engine.streams.wait_s() is None and self.scheduler.idle, "it does not rest"
         self.check()
         held = self.scheduler.holdings
         assert held.allocator.available + held.cache.cached_pages == held.allocator.pages
