@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from kernels.ops import Ops
 
 StopTest = Callable[["Request"], "str | None"]
-GB = 1e9  # as links are rated
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def _tiers(
     events: EventLog,
     owners: Owners,
 ) -> Tiers:
-    streams = Streams(config.host_gb_per_s * GB, clock.now)
+    streams = Streams(config.host_bytes_per_s, clock.now)
     tokens = seams.token_transfer(ops)
     hot = HotBuffer(config, pools, ops, tokens, events) if config.hisparse else None
     if not config.hicache:

@@ -100,6 +100,16 @@ class EngineConfig:
         if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", self.device):
             raise ConfigError(f"device is {self.device!r}; accepted: cpu, cuda, cuda:<number>")
 
+    @property
+    def host_pages(self) -> int:
+        """Pages of the host tier, the reserved one not counted."""
+        return round(self.pool_pages * self.host_ratio)
+
+    @property
+    def host_bytes_per_s(self) -> float:
+        """The rate of the link, each way; links are rated in powers of ten."""
+        return self.host_gb_per_s * 1e9
+
     def as_dict(self) -> dict[str, Any]:
         """The configuration as JSON-ready values: what `/server_info` answers."""
         return asdict(self)

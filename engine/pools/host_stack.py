@@ -63,7 +63,7 @@ class HostStack:
         events: EventLog,
         users: PageUsers,
     ) -> None:
-        self.pages = int(config.pool_pages * config.host_ratio)
+        self.pages = config.host_pages
         self._page_bytes = step_cost.page_bytes(config.index_k)
         self._anchor = LogicalHostPool(self.pages)
         # another order than the anchor's: no copy is right by chance if it mixes the two up

@@ -16,8 +16,6 @@ from engine.runner.row_table import RowTable
 from engine.runner.rows import decode_rows
 from engine.sched.batch import PrefillBatch
 
-GB = 1e9
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -140,7 +138,7 @@ class Runner:
     def _swapped_s(self) -> float:
         """Seconds that fetching single entries from the host took of a decode step."""
         hot = self.model.hot
-        return hot.swap_bytes() / (self.config.host_gb_per_s * GB) if hot else 0.0
+        return hot.swap_bytes() / self.config.host_bytes_per_s if hot else 0.0
 
     def _observe(self, lanes: int | None) -> None:
         self.steps += 1

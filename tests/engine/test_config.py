@@ -19,6 +19,19 @@ def test_sizes_have_a_least_value(name: str) -> None:
         EngineConfig(**{name: 0})
 
 
+@pytest.mark.parametrize(
+    ("pages", "ratio", "host"), [(100, 1.15, 115), (6, 1.5, 9), (10, 1.0, 10), (3, 1.5, 4)]
+)
+def test_host_pages_are_device_pages_by_the_ratio_to_the_nearest_page(
+    pages: int, ratio: float, host: int
+) -> None:
+    assert EngineConfig(pool_pages=pages, host_ratio=ratio).host_pages == host
+
+
+def test_a_link_is_rated_in_thousands_of_thousands_of_thousands_of_bytes() -> None:
+    assert EngineConfig(host_gb_per_s=0.5).host_bytes_per_s == 5e8
+
+
 def test_unknown_hardware_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="accepted: h200"):
         preset("abacus")
