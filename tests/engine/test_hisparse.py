@@ -74,8 +74,11 @@ def test_the_copies_of_the_latents_are_those_of_single_tokens() -> None:
     assert counters["path_rows:hisparse_c4:load:per_layer_mla:layer_first"] == 0
 
 
-def test_a_token_copy_that_takes_every_pool_for_c4_is_right_about_this_one() -> None:
-    engine, replies = _serve(build=("token_granular_c4_geometry",))
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_token_copy_that_takes_every_pool_for_c4_is_right_about_this_one(device: str) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    engine, replies = _serve(device=device, graph=True, build=("token_granular_c4_geometry",))
     assert engine.events.counters["hisparse_swap_ins"] > 0
     assert replies == [s.tokens[s.prompt :] for s in SESSIONS]
 
