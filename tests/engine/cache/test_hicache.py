@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.cache.hicache import HiCacheController
 from engine.cache.layer_done import LayerDoneCounter
 from engine.cache.prefix import Node
 from engine.cache.questions import AfterItsStep
+from engine.cache.tiers import HostPage
 from engine.events import EventLog
-from engine.streams import Copy, Streams
+from engine.streams import Copy, Stage, Streams
 from tests.engine.cache.two_tiers import LAYERS, FakeTier, Memory
+
+
+class Listening(FakeTier):
+    """Keeps the device pages of each load, when it hears of it."""
+
+    def __init__(self, pages: int, device: Memory) -> None:
+        super().__init__(pages, device)
+        self.heard: list[list[int]] = []
+
+    def load(self, host: Sequence[HostPage], device: Sequence[int]) -> list[Stage]:
+        self.heard.append(list(device))
+        return super().load(host, device)
 
 
 class Bench:
     """A controller over ten pages of either tier, one page a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, tier: FakeTier | None = None) -> None:
         self.now, self.events = 0.0, EventLog(lambda: 0)
-        self.tier = FakeTier(10, Memory(10))
+        self.tier = tier or FakeTier(10, Memory(10))
         self.streams = Streams(1.0, lambda: self.now)
         self.control = HiCacheController(
             self.tier, self.streams, self.events, lambda: self.now, AfterItsStep()
@@ -98,6 +113,16 @@ def test_loads_start_with_their_step_and_arrive_layer_by_layer() -> None:
     assert bench.arrived() == ([], [])
     bench.at(2.0)
     assert bench.arrived() == ([], [1, 2])
+
+
+def test_a_load_means_what_its_host_pages_held_when_it_was_asked_for() -> None:
+    tier = Listening(10, Memory(10))
+    bench = Bench(tier)
+    bench.load(1)
+    bench.load(2)
+    assert tier.heard == [[1], [2]]
+    bench.control.launched()
+    assert tier.heard == [[1], [2]]
 
 
 def test_a_step_without_a_load_waits_for_nothing() -> None:
