@@ -1,6 +1,7 @@
 """An engine's parts, put together: pools, tiers, cache, scheduler, model, runner and shadows.
 
-One rule: this is the only place that reads a build; everything else is handed its parts.
+One rule: a build is read here, and by ``engine.shapes`` for an engine that is only measured;
+everything else is handed its parts.
 """
 
 from __future__ import annotations

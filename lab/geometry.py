@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from engine.pools.geometry import geometry_of
+from engine.shapes import geometry_of
 from lab.report.tiers import MISMATCH, geometry_table
 from lab.scenario.loader import load_scenario
 from lab.toggles import defaults, to_engine_config

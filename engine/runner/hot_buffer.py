@@ -6,22 +6,27 @@ page (`take_newest`), copied out a step later (`begin`); a chosen one that the d
 back alone (`read`). So this is where single tokens are copied in earnest: entry counts are never
 whole pages. Only the latents; the index keys stay on the device, since the indexer reads them all.
 
+The device's c4 pool stays full-size here, since prefill writes it and the shadows look into it;
+production shrinks it to the buffer, which is what HiSparse is for. So only time and copies are
+those of HiSparse, not the device memory that it saves.
+
 Source: SGLang's ``HiSparseCoordinator``, ``HiSparseC4DevicePool`` and ``DeepSeekV4PagedHostPool``.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
 
 from engine.config import C4_RATIO
-from engine.pools import layouts
 from engine.pools.device import Pool, SizedByLayout
 from engine.runner.hot_table import ENTRIES, HotTable
 from engine.runner.step_cost import C4_LAYERS
 from engine.streams import Stage
+from kernels.layout import Order
 from kernels.ops import Segment
 
 if TYPE_CHECKING:
@@ -34,19 +39,19 @@ if TYPE_CHECKING:
     from engine.request import Request
     from engine.runner.inputs import DecodeInputs
     from engine.streams import Copy, Streams
+    from kernels.layout import PageLayout
     from kernels.ops import Ops
 
 HOST_POOL, STREAM = "hisparse_c4", "hisparse_staging"
 PAGES, LOADS, TOKENS = "all_layer_mla", "per_layer_mla", "token_granular"  # branches of a copy
-LAYOUT = layouts.c4(1)
-ENTRY_BYTES = sum(plane.row_bytes for plane in LAYOUT.planes)
+ORDER = Order.LAYER_FIRST
 # what a step counts on the device, in the order of `HotBuffer.counts`
 HITS, SWAP_INS, LOAD_CALLS, BACKUPS, BACKUP_CALLS = range(5)
 
 
 def path(operation: str, branch: str) -> str:
     """The counter of one way that bytes take, without its prefix."""
-    return f"{HOST_POOL}:{operation}:{branch}:{LAYOUT.order.value}"
+    return f"{HOST_POOL}:{operation}:{branch}:{ORDER.value}"
 
 
 def lru_places(config: EngineConfig) -> int:
@@ -75,9 +80,11 @@ class HotBuffer:
     ) -> None:
         self.c4, self.ops, self.transfer, self.events = pools.c4, ops, transfer, events
         rows, device = config.pool_pages + 1, config.device
+        layout = self.layout = replace(pools.c4.layout, order=ORDER, layers=1)
+        self.entry_bytes = sum(plane.row_bytes for plane in layout.planes)
         self.table = HotTable(config.max_running + 1, lru_places(config), rows * ENTRIES, device)
-        self.device = SizedByLayout().allocate("hisparse_hot", LAYOUT, device_pages(config), device)
-        self.host = _host_pool(rows, pin=device != "cpu")
+        self.device = SizedByLayout().allocate("hisparse_hot", layout, device_pages(config), device)
+        self.host = _host_pool(layout, rows, pin=device != "cpu")
         self.counts = torch.zeros(5, dtype=torch.int64, device=device)
         self._swapped = 0  # entries, since `swap_bytes` was last asked
         for name in ("hisparse_hits", "hisparse_swap_ins", "hisparse_backups"):
@@ -95,7 +102,7 @@ class HotBuffer:
         self.release(req.req_slot)
         whole, tail = divmod(req.kv_len // C4_RATIO, ENTRIES)
         pages = req.pages[: whole + bool(tail)]
-        nbytes = (whole * LAYOUT.page_bytes + tail * ENTRY_BYTES) * C4_LAYERS
+        nbytes = (whole * self.layout.page_bytes + tail * self.entry_bytes) * C4_LAYERS
         return streams.issue(STREAM, [Stage(nbytes, partial(self._offload, pages, tail))])
 
     def release(self, req_slot: int) -> None:
@@ -154,7 +161,7 @@ class HotBuffer:
         """Bytes that DeepSeek-V4-Flash fetches for the steps since this was last asked."""
         self.poll()
         swapped, self._swapped = self._swapped, 0
-        return float(swapped * ENTRY_BYTES * C4_LAYERS)
+        return float(swapped * self.entry_bytes * C4_LAYERS)
 
     def _offload(self, pages: list[int], tail: int) -> None:
         """Copy pages of the c4 pool to the host; of the last one ``tail`` entries, unless 0."""
@@ -182,6 +189,6 @@ class HotBuffer:
         self.events.count(f"path_rows:{path(operation, branch)}", rows)
 
 
-def _host_pool(rows: int, pin: bool) -> Pool:
-    buffer = LAYOUT.allocate(rows, pin=pin)
-    return Pool(HOST_POOL, LAYOUT, buffer, (LAYOUT.layer(buffer, 0),))
+def _host_pool(layout: PageLayout, rows: int, pin: bool) -> Pool:
+    buffer = layout.allocate(rows, pin=pin)
+    return Pool(HOST_POOL, layout, buffer, (layout.layer(buffer, 0),))

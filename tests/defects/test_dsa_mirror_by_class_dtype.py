@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.defects import catalog
-from engine.pools.geometry import geometry_of
+from engine.shapes import geometry_of
 from tests.engine.pools.mirrored import Tiers
 from tests.scenarios.dirty import dirty
 from tests.scenarios.whole import arms

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.defects import catalog
-from engine.pools.geometry import geometry_of
+from engine.shapes import geometry_of
 from lab.tiers import stored_geometry
 from tests.engine.pools.mirrored import PAIRS, Tiers, differing
 from tests.scenarios.dirty import dirty

@@ -83,11 +83,11 @@ def test_healthy_code_does_not_ask_for_a_defect() -> None:
     assert asked == []
 
 
-def test_only_the_assembly_of_the_engine_asks_for_defects() -> None:
+def test_only_the_assembly_of_the_engine_and_its_shapes_ask_for_defects() -> None:
     asking = where(lambda source: "engine.defects" in source.imports())
     inside = [path for path in asking if path.startswith(("engine/", "kernels/"))]
     healthy = [path for path in inside if not path.startswith(DEFECTS)]
-    assert healthy == ["engine/assembly.py", "engine/pools/geometry.py"]
+    assert healthy == ["engine/assembly.py", "engine/shapes.py"]
 
 
 def test_no_work_is_left_as_a_note() -> None:

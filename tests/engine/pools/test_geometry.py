@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import pytest
 
 from engine.config import EngineConfig
-from engine.pools.geometry import GeometryRow, geometry, geometry_of
+from engine.pools.device import Pool, SizedByLayout
+from engine.pools.geometry import GeometryRow, geometry
+from engine.shapes import geometry_of
 from tests.engine.pools.mirrored import POOLS, Tiers
 
+HOT = ("hisparse_hot", "hisparse_c4")
 ITEM_BYTES = {
     "swa": 149_760,
     "c4": 37_440,
@@ -18,6 +22,14 @@ ITEM_BYTES = {
     "c4_state": 65_536,
     "index_state": 16_384,
 }
+
+
+@dataclass(frozen=True)
+class Hot:
+    """HiSparse's two pools, of any layout."""
+
+    device: Pool
+    host: Pool
 
 
 def rows(tier: str, **config: object) -> dict[str, GeometryRow]:
@@ -86,6 +98,21 @@ def test_hisparse_adds_its_two_pools() -> None:
         41,
         "layer_first",
     )
+
+
+@pytest.mark.parametrize("entries", [32, 64])
+def test_hisparse_s_pools_are_held_against_the_pool_whose_entries_they_keep(entries: int) -> None:
+    tiers = Tiers()
+    other = replace(tiers.pool("c4").layout, page_tokens=entries)
+    hot = Hot(*(SizedByLayout().allocate(name, other, 3, "cpu") for name in HOT))
+    found = geometry(tiers.device, None, hot)
+    wrong = [] if entries == 64 else ["hisparse_hot device", "hisparse_c4 host"]
+    assert mismatches(found) == wrong
+
+
+def test_the_device_keeps_its_whole_c4_pool_under_hisparse_and_the_rows_say_so() -> None:
+    found = {row.pool: row for row in geometry_of(EngineConfig(hisparse=True, pool_pages=40))}
+    assert found["c4"].pages == 41
 
 
 def test_a_row_is_ready_for_json() -> None:

@@ -1,0 +1,54 @@
+"""The shapes of an engine that does not exist: its pools in every tier, and their sizes.
+
+One rule: what is measured is built as ``engine.assembly`` would build it, seams included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.defects import seams
+from engine.events import EventLog
+from engine.pools.device import allocate
+from engine.pools.geometry import geometry
+from engine.pools.host_stack import HostQuestions, HostStack
+from engine.runner.hot_buffer import HotBuffer, device_pages
+from kernels.ops import Ops
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.config import EngineConfig
+    from engine.pools.geometry import GeometryRow
+
+
+def geometry_of(config: EngineConfig) -> list[GeometryRow]:
+    """The rows of an engine that does not exist: measured on a tiny one, with its page counts.
+
+    Takes a few MiB. Host rows only where the configuration has a host tier.
+    """
+    tiny = replace(config, device="cpu", pool_pages=2, max_running=1, host_ratio=1.0)
+    build, ops, events = seams(config.build), Ops.reference(), EventLog(lambda: 0)
+    pools, tokens = allocate(tiny, build.index_k_buffer()), build.token_transfer(ops)
+    ask = HostQuestions(build.host_layout(), build.transfer_pieces(), tokens)
+    host = HostStack(tiny, pools, ops, ask, events, _Nobody()) if config.hicache else None
+    hot = HotBuffer(tiny, pools, ops, tokens, events) if config.hisparse else None
+    return [replace(row, pages=_pages(row, config)) for row in geometry(pools, host, hot)]
+
+
+class _Nobody:
+    """Uses no page."""
+
+    def stale_users(self, pages: Sequence[int]) -> list[tuple[str, int]]:
+        return []
+
+
+def _pages(row: GeometryRow, config: EngineConfig) -> int:
+    """Pages of a row in an engine of the full size."""
+    if row.pool == "c128_state":
+        return config.max_running + 1
+    if row.pool == "hisparse_hot":
+        return device_pages(config)
+    mirror = row.tier == "host" and row.pool != "hisparse_c4"
+    return 1 + (int(config.pool_pages * config.host_ratio) if mirror else config.pool_pages)
