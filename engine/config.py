@@ -52,7 +52,7 @@ class EngineConfig:
     ``pool_pages`` pages of 256 tokens. ``host_ratio`` is host pages over device pages,
     ``host_gb_per_s`` the rate of the link between them (PCIe 5, pinned: 55 measured),
     ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
-    ``hisparse_buffer`` the c4 entries that a request keeps on the device.
+    ``hisparse_buffer`` the c4 entries that a request keeps on the device, beside its newest 64.
     """
 
     index_k: Literal["fp8", "bf16"] = "fp8"

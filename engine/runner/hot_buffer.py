@@ -54,14 +54,14 @@ def path(operation: str, branch: str) -> str:
     return f"{HOST_POOL}:{operation}:{branch}:{ORDER.value}"
 
 
-def lru_places(config: EngineConfig) -> int:
-    """Swapped-in entries a request: ``hisparse_buffer``, up to whole pages."""
-    return -(-config.hisparse_buffer // ENTRIES) * ENTRIES
+def request_pages(config: EngineConfig) -> int:
+    """Pages that hold a request slot's ``hisparse_buffer`` entries and its 64 newest ones."""
+    return -(-(config.hisparse_buffer + ENTRIES) // ENTRIES)
 
 
 def device_pages(config: EngineConfig) -> int:
-    """Pages of the device buffer: those of each request slot, and one for its newest entries."""
-    return (config.max_running + 1) * (lru_places(config) // ENTRIES + 1)
+    """Pages of the device buffer, those of every request slot and of nobody's."""
+    return (config.max_running + 1) * request_pages(config)
 
 
 class HotBuffer:
@@ -82,7 +82,9 @@ class HotBuffer:
         rows, device = config.pool_pages + 1, config.device
         layout = self.layout = replace(pools.c4.layout, order=ORDER, layers=1)
         self.entry_bytes = sum(plane.row_bytes for plane in layout.planes)
-        self.table = HotTable(config.max_running + 1, lru_places(config), rows * ENTRIES, device)
+        lru = config.hisparse_buffer  # exactly; only the bytes are allocated in whole pages
+        self.table = HotTable(config.max_running + 1, lru, rows * ENTRIES, device)
+        self._apart = request_pages(config) * ENTRIES  # slots from one request to the next
         self.device = SizedByLayout().allocate("hisparse_hot", layout, device_pages(config), device)
         self.host = _host_pool(layout, rows, pin=device != "cpu")
         self.counts = torch.zeros(5, dtype=torch.int64, device=device)
@@ -182,7 +184,7 @@ class HotBuffer:
 
     def _hot(self, request: Tensor, place: Tensor) -> Tensor:
         """Slots of the device buffer, int64 [rows, n]."""
-        return request[:, None] * self.table.places + place
+        return request[:, None] * self._apart + place
 
     def _count(self, operation: str, branch: str, calls: int, rows: int) -> None:
         self.events.count(f"path:{path(operation, branch)}", calls)

@@ -21,7 +21,7 @@ def counted(world: HotWorld, operation: str, branch: str) -> tuple[int, int]:
     return calls, rows
 
 
-@pytest.mark.parametrize(("topk", "buffer"), [(64, 64), (16, 16), (48, 100)])
+@pytest.mark.parametrize(("topk", "buffer"), [(64, 64), (16, 16), (16, 33), (48, 100)])
 @pytest.mark.parametrize("seed", range(3))
 def test_reads_equal_direct_reads_byte_for_byte(topk: int, buffer: int, seed: int) -> None:
     world, rng = HotWorld(topk, buffer), Random(f"{seed} {topk}")
@@ -128,6 +128,20 @@ def test_what_is_missing_is_fetched_by_tokens_and_counted() -> None:
     assert world.hot.swap_bytes() == 0
 
 
+@pytest.mark.parametrize("buffer", [16, 33, 64])
+def test_a_request_keeps_as_many_entries_as_the_buffer_has_and_no_more(buffer: int) -> None:
+    world = HotWorld(topk=1, buffer=buffer)
+    req = world.request(1500)
+    x = world.inputs([req])
+    slots = [torch.tensor([[req.pages[i // 64] * 64 + i % 64]]).int() for i in range(buffer + 1)]
+    for chosen in [*slots[:buffer], *slots[:buffer]]:  # all fit: the second time all are there
+        world.hot.read(chosen, x)
+    assert counted(world, "load", "token_granular")[1] == buffer
+    for chosen in [slots[buffer], slots[0]]:  # one more: the oldest has left
+        world.hot.read(chosen, x)
+    assert counted(world, "load", "token_granular")[1] == buffer + 2
+
+
 def test_every_path_is_counted_from_the_start() -> None:
     counters = HotWorld().events.counters
     for operation, branch in (("backup", "all_layer_mla"), ("load", "per_layer_mla")):
@@ -141,7 +155,7 @@ def test_both_pools_have_the_geometry_of_the_c4_latent() -> None:
     assert world.hot.host.layout == world.hot.device.layout == layouts.c4(1)
     assert world.hot.host.layout.page_bytes == 37_440
     assert len(world.hot.host.layers[0].pages) == world.config.pool_pages + 1
-    assert len(world.hot.device.layers[0].pages) == 5 * 3  # request slots; 128 places, and a page
+    assert len(world.hot.device.layers[0].pages) == 5 * 3  # request slots; 100 + 64 places
 
 
 def test_a_page_taken_while_a_copy_of_it_is_out_ends_as_its_owner_has_it() -> None:
