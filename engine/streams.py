@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 Move = Callable[[], None]
+Direction = Literal["d2h", "h2d"]  # device to host, host to device
 
 
 class Stage(NamedTuple):
@@ -45,29 +46,46 @@ class Copy:
 
 
 class Streams:
-    """Named streams over one full-duplex link of ``bytes_per_s``; each copies one thing at a time.
+    """Named streams over one link of ``bytes_per_s`` each way.
 
-    ``now`` is the loop's clock. Compute that runs ahead of it says how far by ``land(until)``.
+    Whatever goes one way shares its rate: one copy at a time, in the order of issue, of whichever
+    stream. ``now`` is the loop's clock. Compute that runs ahead of it says how far by ``land(until)``.
     """
 
     def __init__(self, bytes_per_s: float, now: Callable[[], float]) -> None:
         self._rate, self._now = bytes_per_s, now
-        self._free_at: dict[str, float] = {}
+        self._free_at: dict[Direction, float] = {"d2h": 0.0, "h2d": 0.0}
         self._due: list[tuple[float, int, Copy, Move]] = []
         self._issued = 0
         self._reached = 0.0
 
-    def issue(self, stream: str, stages: Sequence[Stage], at: float | None = None) -> Copy:
-        """Queue a copy behind what its stream has; it starts at ``at`` (default now) or later."""
-        start = max(self._now() if at is None else at, self._free_at.get(stream, 0.0))
+    def issue(
+        self,
+        stream: str,
+        stages: Sequence[Stage],
+        at: float | None = None,
+        direction: Direction = "d2h",
+    ) -> Copy:
+        """Queue a copy behind what goes its way; it starts at ``at`` (default now) or later."""
+        start = self._free(direction, at)
         copy, end = Copy(stream, start, []), start
         for stage in stages:
             end += stage.nbytes / self._rate
             copy.ends.append(end)
             self._issued += 1
             heappush(self._due, (end, self._issued, copy, stage.move))
-        self._free_at[stream] = end
+        if copy.ends:
+            self._free_at[direction] = end
         return copy
+
+    def carry(self, direction: Direction, nbytes: float, at: float | None = None) -> float:
+        """Take up the link as a copy would, for bytes that somebody moves himself: when they are
+        through. No bytes are through at ``at``, whatever else is on its way.
+        """
+        if not nbytes:
+            return self._now() if at is None else at
+        self._free_at[direction] = self._free(direction, at) + nbytes / self._rate
+        return self._free_at[direction]
 
     def land(self, until: float) -> None:
         """Move whatever has arrived at ``until`` (seconds), in the order of its arrival."""
@@ -80,3 +98,7 @@ class Streams:
     def wait_s(self) -> float | None:
         """Seconds from now until the next stage arrives; None where nothing is on its way."""
         return max(0.0, self._due[0][0] - self._now()) if self._due else None
+
+    def _free(self, direction: Direction, at: float | None) -> float:
+        """The first moment from ``at`` (default now) on at which nothing goes that way."""
+        return max(self._now() if at is None else at, self._free_at[direction])

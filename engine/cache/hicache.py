@@ -115,7 +115,7 @@ class HiCacheController:
         if not queued:
             return -1
         stages = _side_by_side([stages for _, stages in queued])
-        copy = self._streams.issue("load", stages, self._at())
+        copy = self._streams.issue("load", stages, self._at(), "h2d")
         self._loading.append(HiCacheAck(copy, [operation for operation, _ in queued]))
         return self.layer_done.update_producer(copy)
 

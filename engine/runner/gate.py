@@ -114,3 +114,13 @@ class LoadGate:
             self.wait("swa", self._layers - 1)
         self._producer, self._restoring, self._reading = -1, frozenset(), []
         return self._late_s + self._longest_s
+
+    def carry(self, fetched: float, stored: float) -> float:
+        """Seconds for which the step that has ended waits for the bytes that it fetched itself.
+
+        They cross behind its last layer, and what it stored on the host from its start on; nobody
+        waits for that but the copies that go the same way after it.
+        """
+        last = self._start_s + self._layers * self._layer_s + self._longest_s
+        self._streams.carry("d2h", stored, self._start_s)
+        return self._streams.carry("h2d", fetched, last) - last

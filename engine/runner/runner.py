@@ -132,13 +132,19 @@ class Runner:
         self.table.next_token[inputs.req_slots] = out
         self._observe(lanes=size)
         self._count(rows, size)
-        seconds += self._swapped_s() + self.gate.end()
+        seconds += self.gate.end()
+        seconds += self._swapped_s()
         return out.tolist(), seconds
 
     def _swapped_s(self) -> float:
-        """Seconds that fetching single entries from the host took of a decode step."""
+        """Seconds that fetching single entries from the host took of the decode step just ended."""
         hot = self.model.hot
-        return hot.swap_bytes() / self.config.host_bytes_per_s if hot else 0.0
+        if hot is None:
+            return 0.0
+        before = self.events.counters["hisparse_backups"]
+        fetched = hot.swap_bytes()  # and counts what was stored
+        stored = self.events.counters["hisparse_backups"] - before
+        return self.gate.carry(fetched, stored * step_cost.c4_entry_bytes())
 
     def _observe(self, lanes: int | None) -> None:
         self.steps += 1

@@ -68,6 +68,11 @@ def kv_bytes_per_token(index_k: str) -> float:
     return sum(layout.page_bytes * layers for layout, layers in pools) / PAGE_TOKENS
 
 
+def c4_entry_bytes() -> int:
+    """Bytes of one c4 latent, in every layer that has one."""
+    return sum(plane.row_bytes for plane in layouts.c4(1).planes) * C4_LAYERS
+
+
 def window_bytes() -> float:
     """Bytes of the sliding windows that a decode step reads for each row."""
     return layouts.swa(SWA_LAYERS).page_bytes * SWA_LAYERS * WINDOW / PAGE_TOKENS

@@ -11,6 +11,7 @@ import torch
 from engine import clock
 from engine.config import EngineConfig, ModelConfig
 from engine.engine import Engine
+from engine.streams import Direction, Streams
 from tests.engine.scribe.world import Session, session
 
 SESSIONS = [session(seed, shared=4, private=2, turns=1) for seed in range(5)]
@@ -81,6 +82,22 @@ def test_a_token_copy_that_takes_every_pool_for_c4_is_right_about_this_one(devic
     engine, replies = _serve(device=device, graph=True, build=("token_granular_c4_geometry",))
     assert engine.events.counters["hisparse_swap_ins"] > 0
     assert replies == [s.tokens[s.prompt :] for s in SESSIONS]
+
+
+def test_what_rows_store_as_they_decode_takes_its_turn_on_the_way_to_the_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    carried = {"d2h": 0.0, "h2d": 0.0}
+    carry = Streams.carry
+
+    def noted(self: Streams, direction: Direction, nbytes: float, at: float | None = None) -> float:
+        carried[direction] += nbytes
+        return carry(self, direction, nbytes, at)
+
+    monkeypatch.setattr(Streams, "carry", noted)
+    counters = _serve()[0].events.counters
+    assert carried["d2h"] == counters["hisparse_backups"] * 584 * 21 > 0
+    assert carried["h2d"] == counters["hisparse_swap_ins"] * 584 * 21 > 0
 
 
 def test_a_slower_link_makes_a_longer_run() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.streams import Copy, Stage, Streams
+from engine.streams import Copy, Direction, Stage, Streams
 
 RATE = 100.0  # bytes a second
 
@@ -22,11 +22,17 @@ class Link:
         self.streams = Streams(RATE, lambda: self.now)
 
     def copy(
-        self, name: str, *nbytes: float, stream: str = "load", at: float | None = None
+        self,
+        name: str,
+        *nbytes: float,
+        stream: str = "load",
+        at: float | None = None,
+        direction: Direction | None = None,
     ) -> Copy:
-        """A copy whose stages are called a0, a1, ..."""
+        """A copy whose stages are called a0, a1, ...; loads go up, all others down."""
+        direction = direction or ("h2d" if stream == "load" else "d2h")
         stages = [Stage(n, partial(self.moved.append, f"{name}{i}")) for i, n in enumerate(nbytes)]
-        return self.streams.issue(stream, stages, at)
+        return self.streams.issue(stream, stages, at, direction)
 
 
 @pytest.fixture
@@ -62,9 +68,42 @@ def test_a_stream_copies_one_thing_at_a_time(link: Link) -> None:
     assert (second.start_s, second.finish_s) == (1.0, 2.0)
 
 
-def test_streams_do_not_wait_for_each_other(link: Link) -> None:
+def test_the_two_directions_of_a_link_do_not_wait_for_each_other(link: Link) -> None:
     link.copy("a", 100, stream="load")
     assert link.copy("b", 100, stream="backup").start_s == 0.0
+
+
+@pytest.mark.parametrize("direction", ["h2d", "d2h"])
+def test_streams_of_one_direction_share_its_rate(link: Link, direction: Direction) -> None:
+    link.copy("a", 100, stream="backup", direction=direction)
+    second = link.copy("b", 50, 50, stream="staging", direction=direction)
+    assert (second.start_s, second.ends) == (1.0, [1.5, 2.0])
+
+
+def test_a_copy_is_one_to_the_host_unless_it_says_otherwise(link: Link) -> None:
+    link.streams.issue("staging", [Stage(100, lambda: None)])
+    assert link.copy("b", 100, stream="backup").start_s == 1.0
+    assert link.copy("c", 100, stream="load").start_s == 0.0
+
+
+def test_bytes_that_a_step_moves_by_itself_take_their_turn_on_the_link(link: Link) -> None:
+    link.copy("a", 100, stream="load")
+    assert link.streams.carry("h2d", 50) == 1.5
+    assert link.streams.carry("d2h", 50, at=3.0) == 3.5
+    assert link.copy("b", 100, stream="load").start_s == 1.5
+    assert link.copy("c", 100, stream="backup").start_s == 3.5
+
+
+def test_nothing_carried_waits_for_nobody_and_keeps_nobody(link: Link) -> None:
+    link.copy("a", 100, stream="load")
+    assert link.streams.carry("h2d", 0.0, at=0.25) == 0.25
+    assert link.streams.carry("d2h", 0.0, at=5.0) == 5.0
+    assert link.copy("b", 100, stream="backup").start_s == 0.0
+
+
+def test_what_a_step_moves_by_itself_is_not_waited_for_when_idle(link: Link) -> None:
+    link.streams.carry("d2h", 100)
+    assert link.streams.wait_s() is None
 
 
 def test_a_stream_that_rested_starts_at_once(link: Link) -> None:
@@ -85,10 +124,12 @@ def test_stages_of_all_streams_move_in_the_order_of_time(link: Link) -> None:
 
 
 def test_what_arrives_at_one_moment_moves_in_the_order_of_its_issue(link: Link) -> None:
-    for name, stream in (("a", "load"), ("b", "backup"), ("c", "staging")):
+    for name, stream in (("a", "load"), ("b", "backup")):
         link.copy(name, 100, stream=stream)
+    link.copy("c", stream="staging")
+    link.copy("d", 0, stream="staging")
     link.streams.land(1.0)
-    assert link.moved == ["a0", "b0", "c0"]
+    assert link.moved == ["a0", "b0", "d0"]
 
 
 def test_compute_that_ran_ahead_of_the_clock_is_not_undone(link: Link) -> None:

@@ -40,7 +40,7 @@ class Step:
     def load(self, seconds: Sequence[float]) -> int:
         """Start a load whose layers take so long; its producer index."""
         stages = [Stage(s, partial(self.moved.append, f"layer {i}")) for i, s in enumerate(seconds)]
-        return self.done.update_producer(self.streams.issue("load", stages))
+        return self.done.update_producer(self.streams.issue("load", stages, direction="h2d"))
 
     def back_up(self, seconds: float) -> None:
         self.streams.issue("backup", [Stage(seconds, partial(self.moved.append, "backup"))])
@@ -151,6 +151,25 @@ def test_the_stall_of_a_step_is_not_the_next_one_s(step: Step) -> None:
     step.begin()
     step.read()
     assert step.gate.end() == 0.0
+
+
+def test_a_step_is_longer_by_what_it_fetches_itself_and_not_by_what_it_stores(step: Step) -> None:
+    step.begin(step.load([0.0, 2.0, 1.0, 1.0]))
+    step.read()
+    assert step.gate.end() == 1.0
+    assert step.gate.carry(fetched=2.0, stored=50.0) == 2.0
+    assert step.gate.carry(fetched=0.0, stored=0.0) == 0.0
+
+
+def test_what_a_step_moves_itself_shares_the_link_with_copies_that_go_the_same_way(
+    step: Step,
+) -> None:
+    step.begin()
+    step.gate.end()
+    step.gate.carry(fetched=2.0, stored=3.0)
+    assert step.streams.issue("backup", [Stage(1.0, lambda: None)]).start_s == 3.0
+    assert step.streams.issue("load", [Stage(1.0, lambda: None)], direction="h2d").start_s == 6.0
+    assert step.gate.carry(fetched=1.0, stored=0.0) == 4.0  # behind that load
 
 
 def test_a_getter_that_does_not_wait_is_seen_reading_too_early() -> None:
