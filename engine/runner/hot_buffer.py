@@ -25,6 +25,7 @@ from engine.config import C4_RATIO
 from engine.pools.device import Pool, SizedByLayout
 from engine.runner.hot_table import ENTRIES, HotTable
 from engine.runner.step_cost import C4_LAYERS
+from engine.shadow.hot import HotWatch
 from engine.streams import Stage
 from kernels.layout import Order
 from kernels.ops import Segment
@@ -88,6 +89,7 @@ class HotBuffer:
         self.device = SizedByLayout().allocate("hisparse_hot", layout, device_pages(config), device)
         self.host = _host_pool(layout, rows, pin=device != "cpu")
         self.counts = torch.zeros(5, dtype=torch.int64, device=device)
+        self.watch = HotWatch(self.c4, self.device.layers[0], events)
         self._swapped = 0  # entries, since `swap_bytes` was last asked
         for name in ("hisparse_hits", "hisparse_swap_ins", "hisparse_backups"):
             events.count(name, 0)
@@ -142,6 +144,7 @@ class HotBuffer:
         hot = self._hot(request, place)
         to, frm = hot.flatten(), slot.flatten()
         self.transfer.copy(self.device.layers[0], self.host.layers[0], to, frm, missing.flatten())
+        self.watch.fetched(request, slot, hot, missing)
         fetched = missing.sum()
         self.counts[HITS] += live.sum() - fetched
         self.counts[SWAP_INS] += fetched
