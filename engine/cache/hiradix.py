@@ -61,14 +61,15 @@ class HiRadixCache(RadixCache):
             return Match(pages, node)
         return Match(pages, node, deepest, at // self._page - len(pages))
 
-    def insert(self, tokens: Sequence[int], pages: Sequence[int]) -> Inserted:
+    def insert(self, tokens: Sequence[int], pages: Sequence[int], written: bool = True) -> Inserted:
         """Offer pages that hold the KV of ``tokens``, as in the tree of one tier.
 
         An evicted node on the way takes the caller's pages for its own. By policy, what was used
-        often enough is copied to the host.
+        often enough is copied to the host; a copy waits for the steps launched by now, so of a
+        step that is still being composed there is none yet.
         """
         inserted = super().insert(tokens, pages)
-        if not self._policy.on_eviction:
+        if written and not self._policy.on_eviction:
             self._write_through(inserted.node)
         return inserted
 

@@ -89,8 +89,12 @@ class PrefixCache(Protocol):
     def unpin(self, node: Node) -> None:
         """Undo one ``pin``."""
 
-    def insert(self, tokens: Sequence[int], pages: Sequence[int]) -> Inserted:
-        """Offer pages that hold the KV of ``tokens``; ownership of all but duplicates moves."""
+    def insert(self, tokens: Sequence[int], pages: Sequence[int], written: bool = True) -> Inserted:
+        """Offer pages that hold the KV of ``tokens``; ownership of all but duplicates moves.
+
+        Not ``written`` is what a step that is still being composed will write: nothing below the
+        device is told of it before it is offered again.
+        """
 
     def evict(self, n: int) -> int:
         """Free at least ``n`` pages where so many are evictable; returns how many were freed."""
@@ -152,7 +156,7 @@ class NoPrefix(OneTier):
     def unpin(self, node: Node) -> None:
         node.pins -= 1
 
-    def insert(self, tokens: Sequence[int], pages: Sequence[int]) -> Inserted:
+    def insert(self, tokens: Sequence[int], pages: Sequence[int], written: bool = True) -> Inserted:
         return Inserted(self._root, list(pages))
 
     def evict(self, n: int) -> int:

@@ -68,7 +68,7 @@ class RadixCache(OneTier):
                 self._pinned_pages -= len(each.pages)
         self._leaves.offer(node)
 
-    def insert(self, tokens: Sequence[int], pages: Sequence[int]) -> Inserted:
+    def insert(self, tokens: Sequence[int], pages: Sequence[int], written: bool = True) -> Inserted:
         """Offer pages that hold the KV of ``tokens``, whole pages of them.
 
         The tree takes those of a suffix that it lacks. ``duplicates`` are the caller's pages whose

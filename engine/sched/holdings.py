@@ -82,13 +82,15 @@ class Holdings:
         req.pages += taken
         req.takes += self._generations(taken)
 
-    def publish(self, req: Request, tokens: int) -> None:
+    def publish(self, req: Request, tokens: int, written: bool = True) -> None:
         """Let others read the KV of the whole pages in [0, ``tokens``), while ``req`` runs on.
 
+        ``written`` unless the step that writes them is still being composed.
         Duplicates stay in use by the request, which may have a step in flight that reads them.
         """
         whole = self._sound(req, tokens // PAGE_TOKENS)
-        node, _ = self.cache.insert(req.tokens[: whole * PAGE_TOKENS], req.pages[:whole])
+        prefix = req.tokens[: whole * PAGE_TOKENS]
+        node, _ = self.cache.insert(prefix, req.pages[:whole], written)
         self.cache.pin(node)
         self.cache.unpin(req.node)
         req.node = node

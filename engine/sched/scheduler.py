@@ -146,7 +146,7 @@ class Scheduler:
 
     def _publish_early(self, chunk: Chunk) -> None:
         if early := self._ask.publication.before_run(chunk):
-            self.holdings.publish(chunk.req, early)
+            self.holdings.publish(chunk.req, early, written=False)
 
     def _stage(self, batch: PrefillBatch) -> None:
         """Send the latents of finished prompts to the host: they decode once they are there."""

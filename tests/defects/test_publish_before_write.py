@@ -33,6 +33,14 @@ def test_the_second_of_twins_reads_rows_that_nobody_wrote(overlap: bool) -> None
 
 
 @pytest.mark.parametrize("overlap", [False, True], ids=["normal", "overlap"])
+def test_the_host_is_not_sent_what_nobody_wrote(overlap: bool) -> None:
+    waves, right = twins(overlap=overlap, hicache=True, build=(NAME,))
+    assert right == [True, False]
+    assert waves.seen == [f"violation:{name}" for name in catalog()[NAME].evidence]
+    assert waves.count("pages_backed_up") > 0
+
+
+@pytest.mark.parametrize("overlap", [False, True], ids=["normal", "overlap"])
 def test_a_healthy_build_computes_the_prefix_twice(overlap: bool) -> None:
     waves, right = twins(overlap=overlap)
     assert (right, waves.seen) == ([True, True], [])
