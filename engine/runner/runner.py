@@ -70,16 +70,19 @@ class Runner:
             self.watch.wrote_row(req, length - 1)
         return partial(self._decode_step, batch, inputs, late_s)
 
-    def _chunks(self, batch: PrefillBatch) -> list[PrefillInputs]:
-        """The chunks' inputs; what they read is judged before anything of the step counts as
-        written.
+    def _chunks(self, batch: PrefillBatch) -> list[tuple[PrefillInputs, list[int]]]:
+        """The chunks' inputs, and the pages of their prefixes where a restore may fill some; what
+        they read is judged before anything of the step counts as written.
         """
         self.watch.restored(batch.restored)
         for chunk in batch.chunks:
             self.watch.reads(chunk.req, chunk.start)
         for chunk in batch.chunks:
             self.watch.wrote(chunk.req, chunk.start, chunk.end)
-        return [self._chunk(chunk) for chunk in batch.chunks]
+        inputs = [self._chunk(chunk) for chunk in batch.chunks]
+        read = [chunk.start // PAGE_TOKENS if batch.restored else 0 for chunk in batch.chunks]
+        prefixes = [chunk.req.pages[:n] for chunk, n in zip(batch.chunks, read, strict=True)]
+        return list(zip(inputs, prefixes, strict=True))
 
     def _chunk(self, chunk: Chunk) -> PrefillInputs:
         req, span = chunk.req, range(chunk.start, chunk.end)
@@ -94,24 +97,24 @@ class Runner:
 
     @torch.inference_mode()
     def _prefill(
-        self, batch: PrefillBatch, chunks: list[PrefillInputs], late_s: float
+        self, batch: PrefillBatch, chunks: list[tuple[PrefillInputs, list[int]]], late_s: float
     ) -> tuple[list[int], float]:
         """The chunks of a step do not depend on each other, so a kernel may run them in any order.
 
         Here the one admitted last goes first, which is the order least kind to a chunk that reads
         what another one of its step writes.
         """
-        tokens = sum(len(chunk.tokens) for chunk in chunks)
+        tokens = sum(len(inputs.tokens) for inputs, _ in chunks)
         seconds = step_cost.prefill_s(self.hardware, tokens)
         self.gate.begin(seconds, late_s, batch.load, batch.restored)
-        sampled = [self._run_chunk(chunk) for chunk in reversed(chunks)]
+        sampled = [self._run_chunk(*chunk) for chunk in reversed(chunks)]
         self.events.count("prefill_tokens", tokens)
         self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
         out = [token for token in reversed(sampled) if token is not None]
         return out, seconds + self.gate.end()
 
-    def _run_chunk(self, inputs: PrefillInputs) -> int | None:
-        self.gate.reader(inputs.page_table[: inputs.start // PAGE_TOKENS].tolist())
+    def _run_chunk(self, inputs: PrefillInputs, prefix: list[int]) -> int | None:
+        self.gate.reader(prefix)
         token = self.model.prefill(inputs, self.pools)
         self._observe(lanes=None)
         if token is None:

@@ -15,7 +15,7 @@ from engine.engine import Engine
 from engine.request import Request
 from engine.runner.eager import EagerDecode
 from engine.runner.inputs import PrefillInputs
-from engine.sched.batch import DecodeBatch
+from engine.sched.batch import DecodeBatch, PrefillBatch
 from tests.engine.scribe.world import session
 from tests.engine.waves import config
 
@@ -42,6 +42,21 @@ class NotedGate:
 
     def wait(self, pool: str, layer: int) -> None:
         self.asked.append((pool, layer))
+
+
+@dataclass
+class NotedReaders:
+    """A gate that notes whose pages were said to be read."""
+
+    readers: list[list[int]] = field(default_factory=list)
+
+    def begin(self, *step: object) -> None: ...
+
+    def reader(self, pages: list[int]) -> None:
+        self.readers.append(pages)
+
+    def end(self) -> float:
+        return 0.0
 
 
 def on_a_clock(story: Callable[[Engine], None], **toggles: Any) -> None:
@@ -149,6 +164,29 @@ def test_a_step_kept_back_ends_that_much_later() -> None:
         assert late - on_time == pytest.approx(2.0)
 
     on_a_clock(story)
+
+
+@pytest.mark.parametrize("restores", [False, True])
+def test_a_chunk_s_prefix_is_known_since_its_launch_and_asked_for_only_beside_a_restore(
+    restores: bool,
+) -> None:
+    def story(engine: Engine) -> None:
+        noted(engine)
+        [req] = queue(engine, 600)
+        scheduler, runner = engine.scheduler, engine.runner
+        first = scheduler.next_batch()
+        assert isinstance(first, PrefillBatch)
+        scheduler.finish(first, runner.launch(first)()[0])
+        batch = scheduler.next_batch()
+        assert isinstance(batch, PrefillBatch) and batch.chunks[0].start == 512
+        prefix = list(req.pages[:2])
+        work = runner.launch(replace(batch, restored=tuple(prefix) if restores else ()))
+        runner.table.pages.zero_()  # nobody reads it back to find out
+        gate = runner.gate = NotedReaders()  # type: ignore[assignment]
+        work()
+        assert gate.readers == [prefix if restores else []]
+
+    on_a_clock(story, chunked_prefill=512)
 
 
 @pytest.mark.parametrize("step", ["prefill", "decode"])
