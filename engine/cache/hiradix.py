@@ -54,12 +54,15 @@ class HiRadixCache(RadixCache):
         whole = (len(tokens) - 1) // self._page * self._page
         deepest, at = self._descend(tuple(tokens[:whole]))
         self._use(deepest)
-        for each in upward(deepest):
-            each.hits += 1
         pages, node = self._path_pages(deepest), _on_device(deepest)
         if node is deepest:
             return Match(pages, node)
         return Match(pages, node, deepest, at // self._page - len(pages))
+
+    def used(self, node: Node) -> None:
+        """A request was admitted over the prefix that ends at ``node``."""
+        for each in upward(node):
+            each.hits += 1
 
     def insert(self, tokens: Sequence[int], pages: Sequence[int], written: bool = True) -> Inserted:
         """Offer pages that hold the KV of ``tokens``, as in the tree of one tier.

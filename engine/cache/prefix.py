@@ -31,7 +31,7 @@ class Node:
     pins: int = 0
     stamp: int = 0
     host: list[HostPage] = field(default_factory=list)
-    hits: int = 0  # times that the node was found again
+    hits: int = 0  # requests that used the node
     writing: bool = False  # a backup is on its way: ``host`` may not be read yet
     host_pins: int = 0  # loads on their way out of ``host``
     former: list[int] = field(default_factory=list)
@@ -83,6 +83,11 @@ class PrefixCache(Protocol):
     def match(self, tokens: Sequence[int]) -> Match:
         """The longest cached prefix that leaves at least one token to compute."""
 
+    def used(self, node: Node) -> None:
+        """A request was admitted over the prefix that ends at ``node``: not for having been asked
+        for, nor for a request that comes back to what it used before.
+        """
+
     def pin(self, node: Node) -> None:
         """Keep a prefix from eviction."""
 
@@ -124,6 +129,9 @@ class PrefixCache(Protocol):
 
 class OneTier:
     """The answers of a cache with no host tier below it: nothing is restored or on its way."""
+
+    def used(self, node: Node) -> None:
+        """Nothing is copied for having been used."""
 
     def load_back(self, match: Match, take: Callable[[int], list[int]]) -> Match:
         return match

@@ -26,7 +26,7 @@ class WritePolicy:
 
     @classmethod
     def of(cls, name: Name) -> WritePolicy:
-        """SGLang's thresholds: a new prefix is its first use, each match one more."""
+        """SGLang's thresholds: a new prefix is its first use, each admission over it one more."""
         return {
             "write_through": cls(name, 1),
             "write_through_selective": cls(name, 2),

@@ -57,6 +57,8 @@ class Holdings:
         if held is None:
             return False
         longer, own = held
+        if not req.output:
+            self.cache.used(longer.node)
         restored = longer.pages[len(match.pages) :]
         req.pages = longer.pages + own
         req.takes = given + self._generations(restored + own)

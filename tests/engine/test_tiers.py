@@ -80,6 +80,8 @@ def test_a_pool_that_is_nearly_too_small_for_two_still_serves_five(
     policy: str, overlap: bool
 ) -> None:
     async def story(waves: Waves) -> None:
+        for _ in range(2):  # used again: by every policy worth a copy
+            await waves.wave(MINE[:1], 2)
         await waves.wave([*MINE, *OTHERS], 55)
         await waves.wave([*OTHERS, *MINE], 55)
 

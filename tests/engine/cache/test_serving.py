@@ -22,6 +22,7 @@ from engine.defects.load_into_page_in_use import IntoItsFormerPages
 from engine.defects.publish_before_write import OnceScheduled
 from engine.events import EventLog
 from engine.pools.allocator import PageAllocator
+from engine.request import Request
 from engine.sched.batch import Batch, Chunk, PrefillBatch
 from engine.sched.limits import Limits
 from engine.sched.overlap import Loop, NormalLoop, OverlapLoop
@@ -170,6 +171,41 @@ def test_replies_are_right_and_pages_conserved(policy: Name, overlap: bool) -> N
         assert bench.control.idle and bench.tier.changed == []
     for name in ("pages_restored", "pages_backed_up", "evicted_pages", "aborts_in_flight"):
         assert sum(bench.count(name) for bench in benches), name
+
+
+def copied_after(bench: HostBench, tokens: list[int]) -> int:
+    """Pages on the host or on their way, once the cached prefix of ``tokens`` is offered again."""
+    match = bench.cache.match(tokens)
+    bench.cache.insert(tokens[: len(match.pages) * PAGE_TOKENS], match.pages)
+    return sum(len(node.host) for node in bench.cache._walk())
+
+
+def served_once() -> tuple[HostBench, list[int]]:
+    """A prefix of three pages that one request used, and a longer prompt that starts with it."""
+    bench = HostBench(policy="write_through_selective")
+    bench.add(prompt(1, 800), 1)
+    bench.drain()
+    return bench, prompt(1, 1100)
+
+
+def test_an_admission_that_is_refused_is_no_use_of_the_prefix() -> None:
+    bench, tokens = served_once()
+    for _ in range(5):
+        assert not bench.sched.holdings.acquire(Request(9, tokens, 1), spare=99)
+    assert copied_after(bench, tokens) == 0
+
+
+def test_an_admission_that_holds_is_a_use_of_the_prefix() -> None:
+    bench, tokens = served_once()
+    assert bench.sched.holdings.acquire(Request(9, tokens, 1))
+    assert copied_after(bench, tokens) == 3
+
+
+def test_a_retracted_request_that_finds_its_own_pages_is_no_use_of_the_prefix() -> None:
+    bench, tokens = served_once()
+    retracted = Request(9, tokens, 5, output=[7])
+    assert bench.sched.holdings.acquire(retracted)
+    assert copied_after(bench, tokens) == 0
 
 
 WRONG = {

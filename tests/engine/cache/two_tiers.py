@@ -172,6 +172,7 @@ class World:
             return None
         longer = self.cache.load_back(match, self.take) if restore else match
         own = self.take(len(prefix) - len(longer.pages))
+        self.cache.used(longer.node)
         self.cache.pin(longer.node)
         self.cache.unpin(match.node)
         reader = Reader(prefix, longer.pages + own, len(longer.pages), longer.node)
