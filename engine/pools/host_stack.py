@@ -17,7 +17,7 @@ from engine.config import C128_RATIO, PAGE_TOKENS
 from engine.pools.allocator import PageAllocator
 from engine.pools.anchor import LogicalHostPool
 from engine.pools.host import HostPool, Moves
-from engine.runner import step_cost
+from engine.pools.layouts import FLASH_LAYERS
 from engine.shadow.loads import LoadWatch
 from engine.shadow.mirrors import MirrorWatch
 from engine.streams import Stage
@@ -64,7 +64,6 @@ class HostStack:
         users: PageUsers,
     ) -> None:
         self.pages = config.host_pages
-        self._page_bytes = step_cost.page_bytes(config.index_k)
         self._anchor = LogicalHostPool(self.pages)
         # another order than the anchor's: no copy is right by chance if it mixes the two up
         rng = random.Random(f"{config.seed}:host swa")
@@ -86,6 +85,7 @@ class HostStack:
             for pool in mirrored
         )
         self._at = [living_at(i, ratios, self.pools) for i in range(len(ratios))]
+        self._stage_bytes = [sum(flash_bytes(pool) for pool, _ in here) for here in self._at]
         self._watch = MirrorWatch(mirrored, ops.page_digest, events)
         self._device = pools.pools[0].buffer.device
 
@@ -111,14 +111,16 @@ class HostStack:
         """The copy of device pages to host pages, one for one, of every pool: one stage."""
         meant = self._loads.meant(host)
         move = partial(self._back_up, list(device), list(host), meant)
-        return [Stage(len(device) * self._page_bytes, move)]
+        return [Stage(len(device) * sum(self._stage_bytes), move)]
 
     def load(self, host: Sequence[HostPage], device: Sequence[int]) -> list[Stage]:
         """The copy of host pages to device pages: one stage a layer of the model, in order."""
         load = self._loads.issued(host, device)
         expected = [self._watch.expected(page.anchor) for page in host]
-        share = len(device) * self._page_bytes / len(self._at)
-        return [Stage(share, partial(self._land, load, expected, i)) for i in range(len(self._at))]
+        return [
+            Stage(len(device) * nbytes, partial(self._land, load, expected, i))
+            for i, nbytes in enumerate(self._stage_bytes)
+        ]
 
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         """A backup was acknowledged: check that its source still is what was copied."""
@@ -151,6 +153,12 @@ class HostStack:
 
     def _host_ids(self, pages: Sequence[HostPage]) -> tuple[Tensor, Tensor]:
         return self._ids([p.anchor for p in pages]), self._ids([p.swa for p in pages])
+
+
+def flash_bytes(pool: HostPool) -> float:
+    """Bytes that cross for a page of one of the pool's layers: by DeepSeek-V4-Flash's layers."""
+    row = min(pool.layout.page_bytes, pool.device.layout.page_bytes)
+    return row * FLASH_LAYERS[pool.name] / pool.layout.layers
 
 
 def living_at(

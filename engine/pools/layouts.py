@@ -22,6 +22,12 @@ from engine.config import C4_RATIO, C128_RATIO, PAGE_TOKENS
 from engine.errors import ConfigError
 from kernels.layout import PageLayout, Plane
 
+# layers of DeepSeek-V4-Flash that have a pool: what is moved here stands for so many
+FLASH_LAYERS = {
+    "swa": 43,
+    "c128": 20,
+    **dict.fromkeys(("c4", "index_k", "c4_state", "index_state"), 21),
+}
 LATENT_ALIGN = 576  # FlashMLA wants pages in multiples of one row of values
 
 

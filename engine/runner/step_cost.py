@@ -13,7 +13,8 @@ from engine.config import PAGE_TOKENS
 from engine.errors import ConfigError
 from engine.pools import layouts
 
-WINDOW, SWA_LAYERS, C4_LAYERS, C128_LAYERS = 128, 43, 21, 20  # DeepSeek-V4-Flash
+WINDOW = 128  # tokens
+SWA_LAYERS, C4_LAYERS, C128_LAYERS = (layouts.FLASH_LAYERS[pool] for pool in ("swa", "c4", "c128"))
 
 
 @dataclass(frozen=True)
@@ -43,19 +44,6 @@ def preset(name: str) -> Hardware:
 def prefill_s(hw: Hardware, tokens: int) -> float:
     """Seconds of a prefill step over ``tokens`` tokens in all."""
     return hw.decode_base_s + tokens / hw.prefill_tokens_per_s
-
-
-def page_bytes(index_k: str) -> int:
-    """Bytes of one page of 256 tokens in every pool that the host mirrors."""
-    pools = (
-        layouts.swa(SWA_LAYERS),
-        layouts.c4(C4_LAYERS),
-        layouts.index_k(index_k, C4_LAYERS),
-        layouts.c128(C128_LAYERS),
-        layouts.c4_state(C4_LAYERS),
-        layouts.index_state(C4_LAYERS),
-    )
-    return sum(layout.page_bytes * layout.layers for layout in pools)
 
 
 def kv_bytes_per_token(index_k: str) -> float:

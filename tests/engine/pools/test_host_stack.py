@@ -6,7 +6,6 @@ import pytest
 
 from engine.cache.tiers import HostPage
 from engine.errors import PoolError
-from engine.runner import step_cost
 from tests.engine.pools.mirrored import POOLS, Tiers, differing
 
 
@@ -58,13 +57,25 @@ def test_a_host_page_cannot_be_freed_twice() -> None:
 @pytest.mark.parametrize("index_k", ["fp8", "bf16"])
 def test_copies_are_as_long_as_production_s(index_k: str) -> None:
     tiers = Tiers(index_k=index_k)
-    page = step_cost.page_bytes(index_k)
-    assert page == 43 * 149_760 + 20 * 1_728 + 21 * (
-        37_440 + {"fp8": 8_448, "bf16": 16_384}[index_k] + 65_536 + 16_384
-    )
+    c4 = 37_440 + {"fp8": 8_448, "bf16": 16_384}[index_k] + 65_536 + 16_384
     host = tiers.take(3)
-    assert [stage.nbytes for stage in tiers.host.backup([1, 2, 3], host)] == [3 * page]
-    assert [stage.nbytes for stage in tiers.host.load(host, [4, 5, 6])] == [3 * page / 4] * 4
+    [whole] = tiers.host.backup([1, 2, 3], host)
+    assert whole.nbytes == 3 * (43 * 149_760 + 20 * 1_728 + 21 * c4)
+    assert sum(stage.nbytes for stage in tiers.host.load(host, [4, 5, 6])) == whole.nbytes
+
+
+def test_a_stage_of_a_load_is_as_long_as_what_it_brings() -> None:
+    tiers = Tiers()
+    window = 43 * 149_760 / 4
+    compressed = [0, 0, 20 * 1_728, 21 * (37_440 + 8_448 + 65_536 + 16_384)]
+    stages = tiers.host.load(tiers.take(2), [4, 5])
+    assert [stage.nbytes for stage in stages] == [2 * (window + more) for more in compressed]
+
+
+def test_a_mirror_too_small_for_its_rows_moves_as_much_as_it_has() -> None:
+    sound, small = (Tiers(index_k="bf16", build=b) for b in ((), ("host_mirror_sized_as_fp8",)))
+    [whole], [part] = (tiers.host.backup([1], tiers.take(1)) for tiers in (sound, small))
+    assert whole.nbytes - part.nbytes == 21 * (16_384 - 8_448)
 
 
 def test_a_stage_of_a_load_brings_what_its_layer_reads() -> None:
