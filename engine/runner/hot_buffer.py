@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
 from engine.config import C4_RATIO
 from engine.pools.device import Pool, SizedByLayout
 from engine.runner.hot_table import ENTRIES, HotTable
-from engine.runner.step_cost import C4_LAYERS
+from engine.runner.step_cost import C4_LAYERS, c4_entry_bytes
 from engine.shadow.hot import HotWatch
 from engine.streams import Stage
 from kernels.layout import Order
@@ -65,6 +65,13 @@ def device_pages(config: EngineConfig) -> int:
     return (config.max_running + 1) * request_pages(config)
 
 
+class Crossed(NamedTuple):
+    """Bytes that DeepSeek-V4-Flash would move over the link for single entries, each way."""
+
+    fetched: int
+    stored: int
+
+
 class HotBuffer:
     """One engine's c4 latents for decode. ``device`` and ``host`` are its two pools.
 
@@ -82,7 +89,6 @@ class HotBuffer:
         self.c4, self.ops, self.transfer, self.events = pools.c4, ops, transfer, events
         rows, device = config.pool_pages + 1, config.device
         layout = self.layout = replace(pools.c4.layout, order=ORDER, layers=1)
-        self.entry_bytes = sum(plane.row_bytes for plane in layout.planes)
         lru = config.hisparse_buffer  # exactly; only the bytes are allocated in whole pages
         self.table = HotTable(config.max_running + 1, lru, rows * ENTRIES, device)
         self._apart = request_pages(config) * ENTRIES  # slots from one request to the next
@@ -90,7 +96,6 @@ class HotBuffer:
         self.host = _host_pool(layout, rows, pin=device != "cpu")
         self.counts = torch.zeros(5, dtype=torch.int64, device=device)
         self.watch = HotWatch(self.c4, self.device.layers[0], events)
-        self._swapped = 0  # entries, since `swap_bytes` was last asked
         for name in ("hisparse_hits", "hisparse_swap_ins", "hisparse_backups"):
             events.count(name, 0)
         for operation, branch in (("backup", PAGES), ("load", LOADS)):
@@ -106,7 +111,7 @@ class HotBuffer:
         self.release(req.req_slot)
         whole, tail = divmod(req.kv_len // C4_RATIO, ENTRIES)
         pages = req.pages[: whole + bool(tail)]
-        nbytes = (whole * self.layout.page_bytes + tail * self.entry_bytes) * C4_LAYERS
+        nbytes = whole * self.layout.page_bytes * C4_LAYERS + tail * c4_entry_bytes()
         return streams.issue(STREAM, [Stage(nbytes, partial(self._offload, pages, tail))])
 
     def release(self, req_slot: int) -> None:
@@ -151,22 +156,20 @@ class HotBuffer:
         self.counts[LOAD_CALLS] += fetched > 0
         return Segment(self.device.layers[0], torch.where(live, hot, -1).to(torch.int32))
 
-    def poll(self) -> None:
-        """Bring the counts of the steps so far to the events. Waits for the device."""
-        counts = self.counts.tolist()
+    def poll(self) -> Crossed:
+        """``counted`` of what there is now. Waits for the device."""
+        return self.counted(self.counts.tolist())
+
+    def counted(self, counts: list[int]) -> Crossed:
+        """Bring ``counts``, read back after a step, to the events, and count from 0 again."""
         self.counts.zero_()
-        self._swapped += counts[SWAP_INS]
         self.events.count("hisparse_hits", counts[HITS])
         self.events.count("hisparse_swap_ins", counts[SWAP_INS])
         self.events.count("hisparse_backups", counts[BACKUPS])
         self._count("load", TOKENS, counts[LOAD_CALLS], counts[SWAP_INS])
         self._count("backup", TOKENS, counts[BACKUP_CALLS], counts[BACKUPS])
-
-    def swap_bytes(self) -> float:
-        """Bytes that DeepSeek-V4-Flash fetches for the steps since this was last asked."""
-        self.poll()
-        swapped, self._swapped = self._swapped, 0
-        return float(swapped * self.entry_bytes * C4_LAYERS)
+        entry_bytes = c4_entry_bytes()
+        return Crossed(counts[SWAP_INS] * entry_bytes, counts[BACKUPS] * entry_bytes)
 
     def _offload(self, pages: list[int], tail: int) -> None:
         """Copy pages of the c4 pool to the host; of the last one ``tail`` entries, unless 0."""

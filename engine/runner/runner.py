@@ -136,18 +136,19 @@ class Runner:
         self._observe(lanes=size)
         self._count(rows, size)
         seconds += self.gate.end()
-        seconds += self._swapped_s()
-        return out.tolist(), seconds
+        tokens, swapped_s = self._read_back(out)
+        return tokens, seconds + swapped_s
 
-    def _swapped_s(self) -> float:
-        """Seconds that fetching single entries from the host took of the decode step just ended."""
+    def _read_back(self, out: torch.Tensor) -> tuple[list[int], float]:
+        """The sampled tokens, and the seconds that fetching single entries from the host took of
+        the decode step just ended: the device is waited for once.
+        """
         hot = self.model.hot
         if hot is None:
-            return 0.0
-        before = self.events.counters["hisparse_backups"]
-        fetched = hot.swap_bytes()  # and counts what was stored
-        stored = self.events.counters["hisparse_backups"] - before
-        return self.gate.carry(fetched, stored * step_cost.c4_entry_bytes())
+            return out.tolist(), 0.0
+        values = torch.cat([out, hot.counts]).tolist()
+        tokens, counts = values[: len(out)], values[len(out) :]
+        return tokens, self.gate.carry(*hot.counted(counts))
 
     def _observe(self, lanes: int | None) -> None:
         self.steps += 1

@@ -87,7 +87,7 @@ def test_a_choice_of_nothing_stays_nothing() -> None:
     x = world.inputs([world.request(900)])
     found = world.hot.read(torch.full((1, 64), -1, dtype=torch.int32), x)
     assert (found.slots == -1).all()
-    assert world.hot.swap_bytes() == 0
+    assert world.hot.poll() == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_what_is_missing_is_fetched_by_tokens_and_counted() -> None:
     first = world.choose(req, rng)[None]
     for _ in range(2):
         world.hot.read(first, x)
+    entry_bytes = 576 + 8
+    assert world.hot.poll() == (64 * entry_bytes * 21, 0)  # c4 layers of DeepSeek-V4-Flash
+    assert world.hot.poll() == (0, 0)
     assert counted(world, "load", "token_granular") == (1, 64)
     assert counted(world, "load", "per_layer_mla") == (0, 0)
     assert world.events.counters["hisparse_hits"] == 64
-    entry_bytes = 576 + 8
-    assert world.hot.swap_bytes() == 64 * entry_bytes * 21  # c4 layers of DeepSeek-V4-Flash
-    assert world.hot.swap_bytes() == 0
 
 
 @pytest.mark.parametrize("buffer", [16, 33, 64])

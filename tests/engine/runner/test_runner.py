@@ -14,7 +14,7 @@ from engine import clock
 from engine.engine import Engine
 from engine.request import Request
 from engine.runner.eager import EagerDecode
-from engine.runner.inputs import PrefillInputs
+from engine.runner.inputs import DecodeInputs, PrefillInputs
 from engine.sched.batch import DecodeBatch, PrefillBatch
 from tests.engine.scribe.world import session
 from tests.engine.waves import config
@@ -42,6 +42,16 @@ class NotedGate:
 
     def wait(self, pool: str, layer: int) -> None:
         self.asked.append((pool, layer))
+
+
+class Fives:
+    """A decode whose tokens are all 5; its kernels are no business of the runner's."""
+
+    def padded(self, rows: int) -> int:
+        return rows
+
+    def run(self, x: DecodeInputs) -> Tensor:
+        return torch.full_like(x.tokens, 5)
 
 
 @dataclass
@@ -211,3 +221,28 @@ def test_every_pool_is_read_behind_the_gate_and_the_index_keys_first_of_their_la
         assert next(pool for pool, layer in gate.asked if layer == 3) == "index_k"
 
     on_a_clock(story)
+
+
+@pytest.mark.parametrize("hisparse", [False, True])
+def test_a_decode_step_reads_the_device_back_once(
+    hisparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    tolist = Tensor.tolist
+
+    def noted_list(self: Tensor) -> Any:
+        read.append(self.numel())
+        return tolist(self)
+
+    def story(engine: Engine) -> None:
+        engine.runner._decode = Fives()  # type: ignore[assignment]
+        req = Request(1, [1] * 300, 9)
+        req.pages, req.takes = [1, 2], [0, 0]
+        work = engine.runner.launch(DecodeBatch([req], [300]))
+        with monkeypatch.context() as patched:
+            patched.setattr(Tensor, "tolist", noted_list)
+            tokens, _ = work()
+        assert tokens == [5]
+        assert len(read) == 1
+
+    on_a_clock(story, hicache=False, hisparse=hisparse)
