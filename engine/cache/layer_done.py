@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from engine.events import EventLog
     from engine.streams import Copy
 
-EVENTS = 3  # rotating: under overlap a load starts while the one before is still read
+# As many as SGLang rotates, whose scheduler starts loads ahead of the forward that reads them. Here
+# a step has passed all of its load before the next is launched: one that is not free is a finding.
+EVENTS = 3
 
 
 class LayerLoadingEvent:
