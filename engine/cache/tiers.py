@@ -15,6 +15,9 @@ class HostPage(NamedTuple):
 
     ``anchor`` addresses the KV-derived sidecars (c4, c128, index-K and the compressor states);
     ``swa`` the sliding-window pool, which has an allocator of its own. Page 0 is reserved in both.
+
+    A simplification: the two are taken and freed as a pair. SGLang evicts windows by themselves
+    (sgl-project/sglang#26577), so that a prefix can be there without its window; here it cannot.
     """
 
     anchor: int
