@@ -49,7 +49,8 @@ class Streams:
     """Named streams over one link of ``bytes_per_s`` each way.
 
     Whatever goes one way shares its rate: one copy at a time, in the order of issue, of whichever
-    stream. ``now`` is the loop's clock. Compute that runs ahead of it says how far by ``land(until)``.
+    stream. ``now`` is the loop's clock; compute that runs ahead of it says how far by
+    ``land(until)``.
     """
 
     def __init__(self, bytes_per_s: float, now: Callable[[], float]) -> None:
