@@ -7,14 +7,18 @@ What a copy did on the host is judged by what it brings back, so no byte of the 
 - ``restored_page_differs``: a device page is not, after a load, what its backup copied.
 
 The padding of a page row is no pool's data (a token-granular copy leaves it out) and is not read.
+
+On a GPU digests stay there and are compared there: a copy that lands in a step waits for nothing.
+What differs is asked for between steps: when a load is issued, a backup acknowledged, or by `poll`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
+from torch import Tensor
 
 from kernels.layout import LayerView
 
@@ -25,7 +29,16 @@ if TYPE_CHECKING:
     from engine.pools.device import Pool
     from kernels.ops import PageDigest
 
-Digests = tuple[int, ...]  # one a layer of each pool
+CHANGED, DIFFERS = "page_changed_under_backup", "restored_page_differs"
+Digests = Tensor  # int64, one a layer of each pool
+
+
+class Judged(NamedTuple):
+    """(device, host) pages against what was expected of them: ``differs`` bool [pages, layers]."""
+
+    name: str
+    pages: list[tuple[int, int]]
+    differs: Tensor
 
 
 class MirrorWatch:
@@ -35,6 +48,8 @@ class MirrorWatch:
         self.events, self._digest = events, digest
         self._views = [(pool.name, unpadded(view)) for pool in pools for view in pool.layers]
         self._copied: dict[int, Digests] = {}
+        self._unread: list[Judged] = []
+        self.deferred = pools[0].buffer.is_cuda
         events.count("pages_checked", 0)
         for pool in pools:
             events.count(f"restored_differs:{pool.name}", 0)
@@ -45,41 +60,63 @@ class MirrorWatch:
 
     def settled(self, device: Sequence[int], host: Sequence[int]) -> None:
         """The backup of ``device`` to ``host`` was acknowledged."""
-        differing = self._differing(device, host, [self.expected(page) for page in host])
-        for pool, pages in differing.items():
-            self._violation("page_changed_under_backup", pool, pages)
+        self._compare(CHANGED, device, host, [self._copied.get(page) for page in host])
+        self.poll()
 
     def expected(self, host: int) -> Digests | None:
         """What a load of the host page should bring back; None if nothing was copied there."""
+        self.poll()
         return self._copied.get(host)
 
     def restored(
         self, device: Sequence[int], host: Sequence[int], expected: Sequence[Digests | None]
     ) -> None:
         """The last layer of a load has landed; ``expected`` is as it was at the load's issue."""
-        for pool, pages in self._differing(device, host, expected).items():
-            self.events.count(f"restored_differs:{pool}", len(pages))
-            self._violation("restored_page_differs", pool, pages)
+        self._compare(DIFFERS, device, host, expected)
 
-    def _differing(
-        self, device: Sequence[int], host: Sequence[int], expected: Sequence[Digests | None]
-    ) -> dict[str, list[tuple[int, int]]]:
-        """By pool, the (device, host) pages whose digest is not the expected one."""
+    def poll(self) -> None:
+        """Judge what was compared so far; waits for the device once, where there is anything."""
+        unread, self._unread = self._unread, []
+        if unread:
+            rows = iter(torch.cat([each.differs for each in unread]).tolist())
+            for name, pages, _ in unread:
+                self._judge(name, [(pair, next(rows)) for pair in pages])
+
+    def _compare(
+        self,
+        name: str,
+        device: Sequence[int],
+        host: Sequence[int],
+        expected: Sequence[Digests | None],
+    ) -> None:
+        """Hold the pages of which a backup is known against it."""
+        rows = list(zip(device, host, expected, strict=True))
+        pages = [(page, mirror) for page, mirror, then in rows if then is not None]
+        if not pages:
+            return
+        self.events.count("pages_checked", len(pages))
+        then = torch.stack([digests for digests in expected if digests is not None])
+        differs = then != self._digests([page for page, _ in pages])
+        self._unread.append(Judged(name, pages, differs))
+        if not self.deferred:
+            self.poll()
+
+    def _judge(self, name: str, differs: Sequence[tuple[tuple[int, int], list[bool]]]) -> None:
+        """A violation of each pool in which a (device, host) page ``differs``, by layer."""
         found: dict[str, list[tuple[int, int]]] = {}
-        rows = zip(device, host, expected, self._digests(device), strict=True)
-        for page, mirror, then, now in rows:
-            if then is None:
-                continue
-            self.events.count("pages_checked")
-            pairs = zip(self._views, then, now, strict=True)
-            for pool in dict.fromkeys(name for (name, _), a, b in pairs if a != b):
-                found.setdefault(pool, []).append((page, mirror))
-        return found
+        for pair, layers in differs:
+            named = zip(self._views, layers, strict=True)
+            for pool in dict.fromkeys(pool for (pool, _), differing in named if differing):
+                found.setdefault(pool, []).append(pair)
+        for pool, pages in found.items():
+            if name == DIFFERS:
+                self.events.count(f"restored_differs:{pool}", len(pages))
+            self._violation(name, pool, pages)
 
-    def _digests(self, pages: Sequence[int]) -> list[Digests]:
+    def _digests(self, pages: Sequence[int]) -> Tensor:
+        """int64 [pages, layers]."""
         ids = torch.tensor(pages, dtype=torch.int64, device=self._views[0][1].pages.device)
-        table = torch.stack([self._digest(view, ids) for _, view in self._views], dim=1)
-        return [tuple(row) for row in table.tolist()]
+        return torch.stack([self._digest(view, ids) for _, view in self._views], dim=1)
 
     def _violation(self, name: str, pool: str, pages: list[tuple[int, int]]) -> None:
         page, host = pages[0]

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from torch import Tensor
 
+from engine.shadow.mirrors import MirrorWatch
+from kernels.ops import Ops
 from tests.engine.pools.mirrored import POOLS, Tiers
 
 
 def damage(tiers: Tiers, pool: str, page: int, at: int = 9) -> None:
     """One bit of one byte of a device page, in the pool's last layer."""
     tiers.pool(pool).layers[-1].pages[page, at] ^= 1
+
+
+def deferred(tiers: Tiers) -> MirrorWatch:
+    """A watch of its own, that answers later, as on a GPU."""
+    pools = [tiers.pool(name) for name in POOLS]
+    watch = MirrorWatch(pools, Ops.reference().page_digest, tiers.events)
+    watch.deferred = True
+    return watch
 
 
 def test_a_page_that_comes_back_as_it_went_is_counted_and_nothing_else() -> None:
@@ -108,3 +119,40 @@ def test_a_page_of_which_no_backup_is_known_is_not_judged() -> None:
     tiers.restore(tiers.take(1), [2])
     assert tiers.events.counters["pages_checked"] == 0
     assert tiers.counted("violation:restored") == {}
+
+
+def test_where_answers_are_deferred_a_copy_that_lands_reads_nothing_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tiers = Tiers()
+    tiers.scribble(range(7))
+    watch = deferred(tiers)
+    with monkeypatch.context() as patched:
+        patched.setattr(Tensor, "tolist", None)
+        watch.backed_up([1, 2], [5, 6])
+        expected = [watch.expected(page) for page in (5, 6)]
+        damage(tiers, "c4", 2)
+        watch.restored([1, 2], [5, 6], expected)
+        watch.restored([1, 2], [5, 6], [None, None])
+    assert tiers.counted("violation:") == {}
+    watch.poll()
+    watch.poll()
+    assert tiers.counted("violation:") == {"violation:restored_page_differs": 1}
+    fields = tiers.events.events[-1].fields
+    assert (fields["pool"], fields["page"], fields["host_page"]) == ("c4", 2, 6)
+
+
+@pytest.mark.parametrize("then", ["load", "acknowledgement"])
+def test_what_was_deferred_is_judged_between_steps(then: str) -> None:
+    tiers = Tiers()
+    tiers.scribble(range(7))
+    watch = deferred(tiers)
+    watch.backed_up([1, 2], [5, 6])
+    expected = watch.expected(6)
+    damage(tiers, "swa", 2)
+    watch.restored([2], [6], [expected])
+    if then == "load":
+        watch.expected(5)
+    else:
+        watch.settled([1], [5])
+    assert tiers.counted("violation:") == {"violation:restored_page_differs": 1}
