@@ -4,8 +4,9 @@ One rule: reads wait, stores do not (SGLang's ``wait_layer_transfer`` stands in 
 pools and in no setter), so who may write a page is settled by its owner alone.
 
 Two reads have no gate. A CUDA graph calls the getters while it is recorded and none when it is
-replayed. The compressor states are plain attributes of the pools (SGLang's have getters). Both are reads of decode, and a
-restore is over by then: the prefill step that was admitted on it passes every layer (`end`).
+replayed. The compressor states are plain attributes of the pools (SGLang's have getters). Both are
+reads of decode, and a restore is over by then: the prefill step that was admitted on it passes
+every layer (`end`).
 """
 
 from __future__ import annotations
