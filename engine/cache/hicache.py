@@ -90,7 +90,12 @@ class HiCacheController:
             self._writing.append(HiCacheAck(copy, ready))
 
     def write_now(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
-        """Back up at once and wait for it: the next step starts that much later."""
+        """Back up at once and wait for it: the next step starts that much later.
+
+        Other copies that arrive meanwhile land with it, ahead of the clock, and are acknowledged no
+        earlier for that: ``poll`` belongs to the composing of a step, and the next one is composed
+        when this one, which starts once this copy has arrived, has run.
+        """
         copy = self._streams.issue("backup", self._tier.backup(device, host), self._at())
         self._streams.land(copy.finish_s)
         self._blocked_until = max(self._blocked_until, copy.finish_s)

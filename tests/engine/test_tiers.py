@@ -135,6 +135,31 @@ def test_who_needs_pages_waits_while_write_back_copies_them_out() -> None:
     assert slow - fast == pytest.approx(3 * 9.158e6 / 0.002e9, abs=2.0)
 
 
+@pytest.mark.parametrize("overlap", [False, True], ids=["normal", "overlap"])
+@pytest.mark.parametrize("hisparse", [False, True], ids=["", "hisparse"])
+def test_no_copy_has_landed_ahead_of_the_clock_when_a_step_is_composed(
+    hisparse: bool, overlap: bool
+) -> None:
+    ahead: list[float] = []
+
+    async def story(waves: Waves) -> None:
+        cache, streams = waves.scheduler.holdings.cache, waves.engine.streams
+        poll = cache.poll
+
+        def watched() -> bool:
+            ahead.append(streams._reached - clock.now())
+            return poll()
+
+        cache.poll = watched  # type: ignore[method-assign]
+        await waves.wave([*MINE, *OTHERS], 55)
+        await waves.wave([*OTHERS, *MINE], 55)
+        assert waves.count("pages_restored") > 0
+
+    slow = {"hicache_write": "write_back", "host_gb_per_s": SLOW, "pool_pages": 13}
+    play(config(overlap=overlap, hisparse=hisparse, **slow), story)
+    assert max(ahead) < 1e-9
+
+
 def test_the_chunk_after_the_one_that_restored_finds_every_layer() -> None:
     first, second = (session(seed, shared=2, private=4, turns=1, group=77) for seed in (70, 71))
 
