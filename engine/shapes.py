@@ -51,4 +51,4 @@ def _pages(row: GeometryRow, config: EngineConfig) -> int:
     if row.pool == "hisparse_hot":
         return device_pages(config)
     mirror = row.tier == "host" and row.pool != "hisparse_c4"
-    return 1 + (int(config.pool_pages * config.host_ratio) if mirror else config.pool_pages)
+    return 1 + (config.host_pages if mirror else config.pool_pages)

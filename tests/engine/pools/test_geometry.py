@@ -71,6 +71,11 @@ def test_every_tier_of_a_healthy_engine_agrees(layout: str, index_k: str, strate
     assert mismatches(geometry_of(config)) == []
 
 
+def test_a_measured_host_has_as_many_pages_as_one_that_is_built() -> None:
+    odd = {"pool_pages": 100, "host_ratio": 1.15}  # the float product is below 115
+    assert {row.pages for row in rows("host", **odd).values()} == {1 + 115}
+
+
 def test_page_counts_are_the_configuration_s() -> None:
     config = {"pool_pages": 100, "host_ratio": 2.5, "max_running": 7}
     assert {row.pages for row in rows("host", **config).values()} == {251}
