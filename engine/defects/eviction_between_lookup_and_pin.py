@@ -1,9 +1,7 @@
 """A matched prefix is pinned after room was made for the pages beside it.
 
-Origin   vllm-project/vllm#37076: blocks found by the lookup could be evicted before they were
-         touched.
-Trigger  prefix cache on, a pool so full that the request's own new pages are had by eviction, and a
-         matched prefix that nobody else uses.
+Origin   vllm-project/vllm#37076: blocks found by the lookup could be evicted before being touched.
+Trigger  a full pool, and a matched prefix that nobody else uses, nor a load from the host locks.
 Symptom  the request reads pages that are its own new ones, or another's: wrong text from the start.
 Fix      engine.sched.questions.PinnedFirst.
 """
@@ -12,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.cache.prefix import upward
 from engine.defects.registry import defect
 from engine.sched.questions import PinnedFirst
 
@@ -30,14 +29,12 @@ class PinnedLast(PinnedFirst):
     """Makes room first, and pins what is left of the match."""
 
     def hold(self, cache: PrefixCache, match: Match, fill: Fill) -> tuple[Match, list[int]] | None:
-        """Fill, with the matched pages there for the taking; then pin."""
-        path = [match.node]
-        while (above := path[-1].parent) is not None:
-            path.append(above)
-        got = fill(match._replace(host_node=None, host_pages=0))
+        """Fill, with the matched pages there for the taking; then pin the deepest that is left."""
+        if match.host_pages:
+            return super().hold(cache, match, fill)
+        path, got = list(upward(match.node)), fill(match)
         if got is None:
             return None
-        # what was evicted has lost its parent: pin the deepest node of the path that has not
-        node = next(each for each in path if each.parent is not None or each is path[-1])
+        node = next(each for each in path if each.pages or each is path[-1])
         cache.pin(node)
         return got[0]._replace(node=node), got[1]

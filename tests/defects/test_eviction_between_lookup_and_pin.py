@@ -50,3 +50,21 @@ def test_with_room_nothing_is_evicted_and_nothing_is_wrong() -> None:
 def test_a_healthy_build_waits_for_the_other_request_to_leave() -> None:
     waves, right = continued(12)
     assert (waves.seen, right) == ([], True)
+
+
+@pytest.mark.parametrize("overlap", [False, True], ids=["normal", "overlap"])
+def test_what_goes_on_on_the_host_comes_back_in_this_build_too(overlap: bool) -> None:
+    async def story(waves: Waves) -> None:
+        for s in (*MINE, *OTHERS, *MINE):
+            await waves.reply(s, 2)
+            await clock.sleep(1.0)
+        assert waves.scheduler.idle and waves.scheduler.check() == []
+
+    waves = play(config(overlap=overlap, build=(NAME,)), story)
+    assert waves.count("pages_restored") > 0
+    assert waves.count("host_hits") > 0
+
+
+def test_a_match_that_is_on_the_device_alone_is_lost_under_a_host_tier_too() -> None:
+    waves, _ = continued(12, hicache=True, build=(NAME,))
+    assert {f"violation:{name}" for name in catalog()[NAME].evidence} <= {*waves.seen}
