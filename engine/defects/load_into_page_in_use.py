@@ -31,13 +31,10 @@ class IntoItsFormerPages(FreshPages):
     def pages(self, nodes: Sequence[Node], room: Room) -> list[int]:
         """Former pages where a request holds them, new ones in the other places."""
         former = [page for node in nodes for page in node.former]
-        taken = {page: at for at, page in enumerate(former) if _a_request_holds(page, room)}
+        in_use = [room.allocator.holds(page) and room.owner_of(page) is None for page in former]
+        taken = {page: at for at, page in enumerate(former) if in_use[at]}
         for page in taken:
             room.allocator.generations[page] += 1
         fresh = iter(room.take(len(former) - len(taken)))
         places = {at: page for page, at in taken.items()}
         return [places[at] if at in places else next(fresh) for at in range(len(former))]
-
-
-def _a_request_holds(page: int, room: Room) -> bool:
-    return room.allocator.holds(page) and room.owner_of(page) is None

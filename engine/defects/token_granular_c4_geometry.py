@@ -2,8 +2,7 @@
 
 Origin   SGLang's ``transfer_cache_dsv4_mla`` (``kvcacheio.cuh``), by the seed investigation.
 Trigger  a count of tokens that does not divide by the slot page, in another pool than c4. Dormant:
-         under radix HiCache the anchor counts whole pages, and HiSparse copies c4 latents only.
-         Forced by layer_first with partial_page_transfers.
+         radix HiCache counts whole pages, HiSparse copies c4. Woken by partial_page_transfers.
 Symptom  index-K, c128 and swa come back as rows of other tokens, and neighbours are overwritten.
 Fix      engine.pools.token_transfer.ByLayout.
 """
@@ -32,12 +31,8 @@ class AsIfC4(ByLayout):
     """Reads and writes where a c4 token would be."""
 
     def copy(
-        self,
-        dst: LayerView,
-        src: LayerView,
-        dst_slots: Tensor,
-        src_slots: Tensor,
+        self, dst: LayerView, src: LayerView, dst_slots: Tensor, src_slots: Tensor,
         live: Tensor | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Copy the tokens, by constants that are right for one pool."""
         token_copy_c4_geometry(dst, src, dst_slots, src_slots, live)
