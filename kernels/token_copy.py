@@ -1,6 +1,7 @@
 """Copies of single tokens: the bytes of each plane's row, wherever each side keeps it.
 
-Rule: a slot is found by the layout of the side that it belongs to; no geometry is assumed.
+Rule: a slot is found by the layout of the side that it belongs to; no geometry is assumed. So a
+token's ``contiguous_token_bytes`` are the row of each plane, whatever pool and dtype it is of.
 """
 # mypy: allow-untyped-defs, allow-incomplete-defs
 

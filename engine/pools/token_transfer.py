@@ -1,6 +1,10 @@
 """Copies of single tokens between a device pool and its mirror on the host.
 
 One rule: where a token's bytes lie is asked of each side's own layout, plane by plane.
+
+This is the byte-wise copy by ``contiguous_token_bytes`` that repairs SGLang's dormant
+``transfer_cache_dsv4_mla``: how many bytes of a token lie together, plane by plane, in the place of
+constants that are c4's.
 """
 
 from __future__ import annotations
