@@ -1,4 +1,4 @@
-"""Transfers cut pages: three quarters of each page first, the last quarter after it.
+"""Transfers cut pages: all tokens of each page but its last first, the last ones after them.
 
 Origin   the precondition that token_granular_c4_geometry lacks under radix HiCache, whose anchor
          counts whole pages; here it is made, to force that path.
@@ -19,7 +19,7 @@ from engine.pools.transfer_pieces import WholePages
 if TYPE_CHECKING:
     from engine.pools.transfer_pieces import Cuttable, Span
 
-CUT = 192
+CUT = PAGE_TOKENS - 1  # odd: however many pages are merged, their pieces are no whole slot pages
 
 
 @defect(seam="transfer_pieces", origin="seed investigation", kind="amplifier")
@@ -27,7 +27,7 @@ class CutPages(WholePages):
     """Moves a page in two pieces where tokens can be addressed."""
 
     def pieces(self, pool: Cuttable) -> list[Span]:
-        """Tokens [0, 192) and [192, 256) of each page."""
+        """Tokens [0, 255) and [255, 256) of each page."""
         if pool.data_ptrs is None:
             return super().pieces(pool)
         return [(0, CUT), (CUT, PAGE_TOKENS)]

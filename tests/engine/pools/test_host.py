@@ -18,6 +18,13 @@ BRANCHES = {
 }
 
 
+class Cut:
+    """Three quarters of a page, then the last."""
+
+    def pieces(self, pool: object) -> list[tuple[int, int]]:
+        return [(0, 192), (192, 256)]
+
+
 @pytest.mark.parametrize(("layout", "io"), PAIRS)
 def test_whole_pages_take_the_page_branch_of_their_layout_and_io(layout: str, io: str) -> None:
     tiers = Tiers(hicache_layout=layout, hicache_io=io)
@@ -63,8 +70,10 @@ def test_cut_pages_go_by_tokens_and_bring_every_byte(io: str) -> None:
 
 
 def test_pieces_that_add_up_to_slot_pages_go_by_page_rows() -> None:
-    tiers = Tiers(hicache_slot_page=128, build=("partial_page_transfers",))
-    tiers.back_up([1, 2])  # 2 x 192 and 2 x 64 tokens: both divide by 128
+    tiers = Tiers(hicache_slot_page=128)
+    pool = next(pool for pool in tiers.host.pools if pool.name == "index_k")
+    pool.moves = replace(pool.moves, pieces=Cut())
+    pool.backup(torch.tensor([1, 2]), torch.tensor([1, 2]))  # 2 x 192, 2 x 64: both divide by 128
     assert tiers.counted("path:index_k:backup") == {
         "path:index_k:backup:all_layer_mla:layer_first": 2
     }
@@ -80,11 +89,6 @@ def test_a_page_first_pool_has_no_data_pointers_and_cuts_no_page() -> None:
 def test_a_partial_count_without_data_pointers_is_refused() -> None:
     tiers = Tiers(hicache_layout="page_first")
     pool = next(pool for pool in tiers.host.pools if pool.name == "index_k")
-
-    class Cut:
-        def pieces(self, pool: object) -> list[tuple[int, int]]:
-            return [(0, 192), (192, 256)]
-
     pool.moves = replace(pool.moves, pieces=Cut())
     with pytest.raises(PoolError, match=r"index_k: 48 entries .* no data pointers"):
         pool.backup(torch.tensor([1]), torch.tensor([1]))
