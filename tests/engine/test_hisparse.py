@@ -36,7 +36,7 @@ def _serve(**toggles: Any) -> tuple[Engine, list[list[int]]]:
         "max_running": 8,
         "graph_max_bs": 8,
         "hisparse": True,
-        "hisparse_buffer": 16,  # as many as a step reads, up to a whole page
+        "hisparse_buffer": 16,  # as many as a step reads
         "model": ModelConfig(index_topk=16),
     }
     engine = Engine(EngineConfig(**(sizes | toggles)))
