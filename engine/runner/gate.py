@@ -95,10 +95,10 @@ class LoadGate:
         """Move along to the layer, and to the end of its copies where the getter waits."""
         at = self._start_s + layer * self._layer_s + self._stalled_s
         if self._producer >= 0 and self._ask.waits(pool, layer):
-            late = max(0.0, self._done.wait_until(self._producer, layer) - at)
-            self._stalled_s += late
+            arrives = self._done.wait_until(self._producer, layer)
+            self._stalled_s += max(0.0, arrives - at)
             self._longest_s = max(self._longest_s, self._stalled_s)
-            at += late
+            at = max(at, arrives)  # to the last bit: a sum of differences may fall short of it
         self._streams.land(at)
         if self._reading and self._done.pending(self._producer, layer):
             self._events.violation(
