@@ -130,7 +130,7 @@ class Runner:
         size = self._decode.padded(rows)
         read = sum(batch.seq_lens) * self.kv_bytes + size * step_cost.window_bytes()
         seconds = step_cost.decode_s(self.hardware, size, read, self._captured(rows))
-        self.gate.begin(seconds, late_s, -1, ())
+        self.gate.begin(seconds, late_s, batch.load, batch.restored)
         out = self._decode.run(inputs)
         self.table.next_token[inputs.req_slots] = out
         self._observe(lanes=size)

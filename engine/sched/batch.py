@@ -46,10 +46,13 @@ class DecodeBatch:
     """One token for every row. ``seq_lens[i]`` counts this step's token: its position is one less.
 
     Under overlap that token may still be in flight: then ``seq_lens[i] > reqs[i].n_tokens``.
+    ``load`` and ``restored`` are as in a prefill: a step waits for whatever is loaded with it.
     """
 
     reqs: list[Request]
     seq_lens: list[int]
+    load: int = -1
+    restored: tuple[int, ...] = ()
 
     @property
     def requests(self) -> list[Request]:

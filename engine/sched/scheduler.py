@@ -170,8 +170,9 @@ class Scheduler:
             if req.kv_len % PAGE_TOKENS == 0:
                 self.holdings.grow(req)
             req.kv_len += 1
-        self.holdings.cache.launched()
-        return DecodeBatch(list(self.running), [req.kv_len for req in self.running])
+        lengths = [req.kv_len for req in self.running]
+        restored = tuple(self.holdings.take_restored())
+        return DecodeBatch(list(self.running), lengths, self.holdings.cache.launched(), restored)
 
     def _make_room(self) -> bool:
         """Retract rows until the others can take a step; False to drain what is in flight first."""
