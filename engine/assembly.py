@@ -48,12 +48,17 @@ StopTest = Callable[["Request"], "str | None"]
 
 @dataclass(frozen=True)
 class Parts:
-    """What an engine turns. ``late_s`` says how long copies that block keep the next step back."""
+    """What an engine turns.
+
+    ``late_s`` says how long copies that block keep the next step back; ``at_rest`` is called when
+    there is nothing to do, and judges what no step has asked about.
+    """
 
     scheduler: Scheduler
     runner: Runner
     streams: Streams
     late_s: Callable[[], float]
+    at_rest: Callable[[], None]
     geometry: list[dict[str, Any]]
 
 
@@ -104,7 +109,8 @@ def assemble(config: EngineConfig, ops: Ops, events: EventLog, should_stop: Stop
     runner = _runner(config, seams, ops, pools, tiers, events, owners)
     late_s = tiers.controller.stall_s if tiers.controller else lambda: 0.0
     shapes = [row.as_dict() for row in geometry(pools, tiers.host, tiers.hot)]
-    return Parts(scheduler, runner, tiers.streams, late_s, shapes)
+    at_rest = tiers.host.poll if tiers.host else lambda: None
+    return Parts(scheduler, runner, tiers.streams, late_s, at_rest, shapes)
 
 
 def _pages(config: EngineConfig, pools: DevicePools) -> PageAllocator:

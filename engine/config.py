@@ -47,11 +47,11 @@ class ModelConfig:
 class EngineConfig:
     """One engine. Field names are the toggle keys that an operator could flip.
 
-    ``build`` names the defects that the code under test contains; nothing but the assembly of the
-    engine reads it. ``graph_max_bs`` and ``max_running`` count rows, ``chunked_prefill`` tokens,
-    ``pool_pages`` pages of 256 tokens. ``host_ratio`` is host pages over device pages,
-    ``host_gb_per_s`` the rate of the link between them (PCIe 5, pinned: 55 measured),
-    ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
+    ``build`` names the defects that the code under test contains; only the assembly of an engine,
+    built or measured, reads it. ``graph_max_bs`` and ``max_running`` count rows,
+    ``chunked_prefill`` tokens, ``pool_pages`` pages of 256 tokens. ``host_ratio`` is host pages
+    over device pages, ``host_gb_per_s`` the rate of the link between them (PCIe 5, pinned: 55
+    measured), ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
     ``hisparse_buffer`` the c4 entries that a request keeps on the device, beside its newest 64.
     """
 

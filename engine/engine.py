@@ -35,7 +35,7 @@ class Engine:
         ops = ops or (Ops.reference() if config.device == "cpu" else Ops.triton())
         parts = assemble(config, ops, self.events, _said_a_stop_text)
         self.scheduler, self.runner, self.streams = parts.scheduler, parts.runner, parts.streams
-        self._late_s, self._geometry = parts.late_s, parts.geometry
+        self._late_s, self._at_rest, self._geometry = parts.late_s, parts.at_rest, parts.geometry
         order: type[OverlapLoop] | type[NormalLoop] = OverlapLoop if config.overlap else NormalLoop
         self.loop: Loop = order(self.scheduler, self._run, self._deliver)
         self._handles: dict[int, Handle] = {}
@@ -84,6 +84,7 @@ class Engine:
         if self._serving is not None:
             self._serving.cancel()
             await asyncio.gather(self._serving, return_exceptions=True)
+        self._at_rest()
 
     async def _serve(self) -> None:
         """Step while there is work; sleep on an event otherwise, so that a wedge is visible."""
@@ -111,6 +112,7 @@ class Engine:
 
     def _audit(self) -> None:
         """With nothing to do, the books must balance: free + cached + owned = total."""
+        self._at_rest()
         for problem in self.scheduler.check():
             self.events.violation("page_books_broken", problem=problem)
 

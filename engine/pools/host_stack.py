@@ -122,6 +122,10 @@ class HostStack:
             for i, nbytes in enumerate(self._stage_bytes)
         ]
 
+    def poll(self) -> None:
+        """Judge what was copied since it was last asked; on a GPU that waits for the device."""
+        self._watch.poll()
+
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         """A backup was acknowledged: check that its source still is what was copied."""
         self._watch.settled(device, [page.anchor for page in host])
