@@ -34,12 +34,14 @@ class ModelConfig:
         if self.max_context % PAGE_TOKENS or not PAGE_TOKENS <= self.max_context <= LONGEST_CONTEXT:
             raise ConfigError(
                 f"max_context is {self.max_context}; it must be a multiple of {PAGE_TOKENS}, the "
-                f"page size, from {PAGE_TOKENS} to {LONGEST_CONTEXT}"
+                f"page size, from {PAGE_TOKENS} to {LONGEST_CONTEXT}",
+                ("max_context",),
             )
         if self.compress_ratios != SHAPE:
             raise ConfigError(
                 f"compress_ratios is {self.compress_ratios}; it must be {SHAPE}: "
-                "the constructed model has this shape"
+                "the constructed model has this shape",
+                ("compress_ratios",),
             )
 
 
@@ -89,7 +91,8 @@ class EngineConfig:
         if self.chunked_prefill <= 0 or self.chunked_prefill % PAGE_TOKENS:
             raise ConfigError(
                 f"chunked_prefill is {self.chunked_prefill}; it must be a positive multiple of "
-                f"{PAGE_TOKENS}, the page size"
+                f"{PAGE_TOKENS}, the page size",
+                ("chunked_prefill",),
             )
         _at_least(self, "graph_max_bs", 1)
         _at_least(self, "max_running", 1)
@@ -98,7 +101,8 @@ class EngineConfig:
         _literals(self)
         _host(self)
         if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", self.device):
-            raise ConfigError(f"device is {self.device!r}; accepted: cpu, cuda, cuda:<number>")
+            said = f"device is {self.device!r}; accepted: cpu, cuda, cuda:<number>"
+            raise ConfigError(said, ("device",))
 
     @property
     def host_pages(self) -> int:
@@ -121,37 +125,43 @@ def _literals(config: EngineConfig) -> None:
         value = getattr(config, name)
         if get_origin(hint) is Literal and value not in get_args(hint):
             accepted = ", ".join(map(str, get_args(hint)))
-            raise ConfigError(f"{name} is {value!r}; accepted: {accepted}")
+            raise ConfigError(f"{name} is {value!r}; accepted: {accepted}", (name,))
 
 
 def _host(config: EngineConfig) -> None:
     """What the host tiers can be built with; SGLang refuses the same combinations."""
     if config.hicache and not config.radix:
-        raise ConfigError("hicache is on and radix off; the host tier mirrors the prefix cache")
+        said = "hicache is on and radix off; the host tier mirrors the prefix cache"
+        raise ConfigError(said, ("hicache", "radix"))
     if not math.isfinite(config.host_ratio) or config.host_ratio < 1:
-        raise ConfigError(f"host_ratio is {config.host_ratio}; it must be at least 1")
+        said = f"host_ratio is {config.host_ratio}; it must be at least 1"
+        raise ConfigError(said, ("host_ratio",))
     if not math.isfinite(config.host_gb_per_s) or config.host_gb_per_s <= 0:
-        raise ConfigError(f"host_gb_per_s is {config.host_gb_per_s}; it must be above 0")
+        said = f"host_gb_per_s is {config.host_gb_per_s}; it must be above 0"
+        raise ConfigError(said, ("host_gb_per_s",))
     layouts = HOST_COPIES[config.hicache_io]
     if config.hicache_layout not in layouts:
         raise ConfigError(
             f"hicache_layout is {config.hicache_layout!r}; hicache_io {config.hicache_io!r} "
-            f"copies {' and '.join(layouts)} only"
+            f"copies {' and '.join(layouts)} only",
+            ("hicache_layout", "hicache_io"),
         )
     slot = config.hicache_slot_page
     if slot not in (C128_RATIO, PAGE_TOKENS):
         raise ConfigError(
             f"hicache_slot_page is {slot}; it must divide the page of {PAGE_TOKENS} tokens into "
-            f"whole c128 entries: {C128_RATIO} or {PAGE_TOKENS}"
+            f"whole c128 entries: {C128_RATIO} or {PAGE_TOKENS}",
+            ("hicache_slot_page",),
         )
     if config.hisparse and config.hisparse_buffer < config.model.index_topk:
         raise ConfigError(
             f"hisparse_buffer is {config.hisparse_buffer} entries; one step reads "
-            f"{config.model.index_topk} (index_topk)"
+            f"{config.model.index_topk} (index_topk)",
+            ("hisparse_buffer", "hisparse", "index_topk"),
         )
 
 
 def _at_least(config: EngineConfig | ModelConfig, name: str, least: int) -> None:
     value = getattr(config, name)
     if value < least:
-        raise ConfigError(f"{name} is {value}; it must be at least {least}")
+        raise ConfigError(f"{name} is {value}; it must be at least {least}", (name,))

@@ -21,7 +21,14 @@ class EngineError(Exception):
 
 
 class ConfigError(EngineError):
-    """A configuration that cannot work; the message is one line for the user."""
+    """A configuration that cannot work; the message is one line for the user.
+
+    ``keys`` are the settings that do not work, or not together, the one to blame first.
+    """
+
+    def __init__(self, message: str, keys: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.keys = keys
 
 
 class RequestRefused(EngineError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -90,7 +89,7 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         config = to_engine_config(settings, build=scenario.build, seed=scenario.seed)
         workload = resolve(load.kind, load.preset, scenario.load(arm))
     except ConfigError as error:
-        yield Problem(_together(scenario, index, arm, str(error)), str(error))
+        yield _misfit(scenario, index, arm, error)
         return
     except ValidationError as error:
         yield replace(problem(error.errors()[0]), path=("workload",))
@@ -106,12 +105,13 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         yield Problem(blame, f"{what} {longest}", f"at least {needed}")
 
 
-def _together(scenario: Scenario, index: int, arm: Arm, said: str) -> Path:
-    """The setting to blame of those that ``said`` names: one of the arm's, or the engine's."""
-    named = [word for word in re.findall(r"\w+", said) if word in TOGGLES.all()]
-    given = [key for key in named if key in arm.overrides]
-    given += [key for key in named if key in scenario.engine]
-    return _blame(scenario, index, arm, given[0]) if given else ("arms", index)
+def _misfit(scenario: Scenario, index: int, arm: Arm, error: ConfigError) -> Problem:
+    """The settings that do not go together: the arm's own are to blame before the engine's."""
+    keys = [key for key in error.keys if key in TOGGLES.all()]
+    given = [key for key in keys if key in arm.overrides]
+    given += [key for key in keys if key in scenario.engine and key not in given]
+    first, *others = [_blame(scenario, index, arm, key) for key in given] or [("arms", index)]
+    return Problem(first, str(error), others=tuple(others))
 
 
 def _blame(scenario: Scenario, index: int, arm: Arm, key: str) -> Path:

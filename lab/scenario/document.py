@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
@@ -53,10 +53,20 @@ class Document:
 
     def where(self, path: Keys) -> str:
         """`file:line` of the deepest node on ``path``, or the option that wrote it."""
+        return self.option(path) or f"{self.file}:{self._line(path)}"
+
+    def option(self, path: Keys) -> str | None:
+        """The option that wrote what is at ``path``; None where the file did."""
         for patch in reversed(self.patches):
             if path[: len(patch.keys)] == patch.keys:
                 return patch.option
-        return f"{self.file}:{self._line(path)}"
+        return None
+
+    def blamed(self, problem: Problem) -> Problem:
+        """The same at the first of its places that an option wrote; as it is where none did."""
+        places = (problem.path, *problem.others)
+        path = next((place for place in places if self.option(place)), problem.path)
+        return replace(problem, path=path)
 
     def _line(self, path: Keys) -> int:
         node: Any = self.tree

@@ -98,7 +98,8 @@ def _first(document: Document, found: list[Problem]) -> ScenarioError:
 
     A missing key comes last: as a rule it is there, misspelt, and that is the line to show.
     """
-    located = {document.where(problem.path): problem for problem in reversed(found)}.items()
+    blamed = [document.blamed(problem) for problem in reversed(found)]
+    located = {document.where(problem.path): problem for problem in blamed}.items()
     where, problem = min(located, key=lambda pair: (pair[1].what == MISSING, _order(pair[0])))
     more = f" (and {len(located) - 1} more)" if len(located) > 1 else ""
     return ScenarioError(problem.line(where) + more)

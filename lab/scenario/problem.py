@@ -18,13 +18,17 @@ MISSING = "is missing"
 
 @dataclass(frozen=True)
 class Problem:
-    """A mistake at ``path``; ``options`` are the names among which a misspelt one is sought."""
+    """A mistake at ``path``; ``options`` are the names among which a misspelt one is sought.
+
+    ``others`` are the places that had to say what they say for it: an option there is to blame.
+    """
 
     path: Path
     what: str
     accepted: str = ""
     given: str = ""
     options: tuple[str, ...] = ()
+    others: tuple[Path, ...] = ()
 
     def line(self, where: str) -> str:
         """The line that the user reads; ``where`` is `file:line` or the option at fault."""

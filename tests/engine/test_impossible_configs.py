@@ -108,3 +108,24 @@ def test_what_a_host_tier_cannot_be_built_with_is_refused(
 )
 def test_what_a_host_tier_can_be_built_with_is_accepted(values: dict[str, Any]) -> None:
     assert EngineConfig(**values) != EngineConfig()
+
+
+@pytest.mark.parametrize(
+    ("values", "keys"),
+    [
+        ({"hicache": True, "radix": False}, ("hicache", "radix")),
+        (
+            {"hicache_io": "direct", "hicache_layout": "page_first"},
+            ("hicache_layout", "hicache_io"),
+        ),
+        ({"pool_pages": 1}, ("pool_pages",)),
+        ({"topk": "v3"}, ("topk",)),
+        ({"chunked_prefill": 300}, ("chunked_prefill",)),
+    ],
+)
+def test_a_refusal_says_by_key_which_settings_do_not_go_together(
+    values: dict[str, Any], keys: tuple[str, ...]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        EngineConfig(**values)
+    assert caught.value.keys == keys

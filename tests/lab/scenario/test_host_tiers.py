@@ -95,3 +95,17 @@ def test_what_production_copies_is_accepted_and_reaches_the_engine(
     config = to_engine_config(scenario.settings(scenario.arms[0]))
     assert (config.hicache, config.hicache_io, config.hicache_layout) == (True, io, layout)
     assert config.host_ratio == 3.0
+
+
+def test_an_option_is_blamed_and_not_the_line_that_it_no_longer_goes_with(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD.replace(ENGINE, f"{ENGINE[:-1]}, hicache: true}}", 1))
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(path, ["engine.radix=false"])
+    said = "--set engine.radix=false: engine.radix: hicache is on and radix off"
+    assert str(caught.value).startswith(said)
+
+
+def test_a_word_of_the_message_that_is_a_setting_too_is_not_blamed(tmp_path: Path) -> None:
+    text = GOOD.replace(ENGINE, f"{ENGINE[:-1]}, hisparse: true, hisparse_buffer: 63}}", 1)
+    with pytest.raises(ScenarioError, match=r"good.yaml:7: engine.hisparse_buffer: hisparse_bu"):
+        load_scenario(write(tmp_path, text))
