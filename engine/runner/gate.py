@@ -112,11 +112,12 @@ class LoadGate:
     def end(self) -> float:
         """Seconds that the step took beyond its own: late at its start, stalled on its way.
 
-        It passes every layer. The model leaves the last one out of a chunk that samples nothing,
+        ``load_wait_us`` counts the second part. It passes every layer. The model leaves the last one out of a chunk that samples nothing,
         and the next chunk, whose step has no load, relies on it.
         """
         if self._producer >= 0:
             self.wait("swa", self._layers - 1)
+            self._events.count("load_wait_us", round(1e6 * self._longest_s))
         self._producer, self._restoring, self._reading = -1, frozenset(), []
         return self._late_s + self._longest_s
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lab.report import words
-from lab.report.table import counted, exposure_heads, host_heads
+from lab.report.table import exposure_heads, host_heads, told
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
@@ -73,8 +73,8 @@ def exposure(arms: Sequence[ArmVerdict]) -> str:
     if not heads:
         return "No arm counted any."
     heads = heads | host_heads(arms)
-    rows = [[arm.name, *(counted(arm.exposure, key) for key in heads)] for arm in arms]
-    return table(["arm", *heads], rows)
+    rows = [[arm.name, *(told(arm, key) for key in heads)] for arm in arms]
+    return table(["arm", *(key.replace("_wait_us", "_wait_s") for key in heads)], rows)
 
 
 def wrong(arms: Sequence[ArmVerdict]) -> str:

@@ -40,6 +40,8 @@ HOST = {
     "pages_restored": ("hicache", "pages\nrestored"),
     "pages_backed_up": ("hicache", "pages\nbacked up"),
     "hisparse_swap_ins": ("hisparse", "hisparse\nswap-ins"),
+    "load_wait_us": ("hicache", "load\nwait s"),
+    "virtual_s": ("hicache", "virtual\ns"),
 }
 WRONG = ("what went wrong", "corrupt replies by class", "violations")
 
@@ -141,8 +143,16 @@ def counters_table(arms: Sequence[ArmVerdict], what: str, heads: Mapping[str, st
     """One row an arm, one column a counter."""
     table = plain_table(what, *heads.values())
     for arm in arms:
-        table.add_row(Text(arm.name), *(counted(arm.exposure, key) for key in heads))
+        table.add_row(Text(arm.name), *(told(arm, key) for key in heads))
     return table
+
+
+def told(arm: ArmVerdict, key: str) -> str:
+    """An arm's cell: a counter, or seconds of its clock: all of them, or those waited for loads."""
+    if key == "virtual_s":
+        return f"{arm.virtual_s:.1f}"
+    known = key == "load_wait_us" and key in arm.exposure
+    return f"{arm.exposure[key] / 1e6:.2f}" if known else counted(arm.exposure, key)
 
 
 def counted(counters: Mapping[str, int], key: str) -> str:

@@ -91,6 +91,25 @@ def test_a_step_stalls_for_what_is_not_there_when_its_layer_is_reached(
     assert step.gate.end() == stalled
 
 
+def test_what_a_step_waits_for_its_load_is_counted_in_whole_microseconds(step: Step) -> None:
+    step.begin(step.load([0.0, 1.0, 1.0, 1.0]))
+    step.read()
+    step.gate.end()
+    assert step.events.counters["load_wait_us"] == 0
+    step.now = 100.0
+    step.begin(step.load([0.5, 0.0, 0.0, 0.0]), late_s=0.25)
+    step.read()
+    assert step.gate.end() == 0.5
+    assert step.events.counters["load_wait_us"] == 250_000
+
+
+def test_a_step_without_a_load_counts_no_wait(step: Step) -> None:
+    step.begin(-1, late_s=2.0)
+    step.read()
+    step.gate.end()
+    assert "load_wait_us" not in step.events.counters
+
+
 def test_readers_of_one_step_wait_side_by_side(step: Step) -> None:
     step.begin(step.load(ALL_AT_ONCE))
     step.read([7])

@@ -134,14 +134,21 @@ def test_the_host_tiers_have_a_table_of_their_own() -> None:
     moved = {"host_hits": 12, "pages_restored": 340, "pages_backed_up": 900}
     text = printed(run_report(with_tier({"hicache": True}, moved)))
     tiers = text[text.index("host tiers") :]
-    assert cells(tiers, "fp8, graph on") == ["12", "340", "900"]
-    assert cells(tiers, "bf16, graph on") == ["0", "0", "0"]
+    assert cells(tiers, "fp8, graph on") == ["12", "340", "900", "0", "812.4"]
+    assert cells(tiers, "bf16, graph on") == ["0", "0", "0", "0", "812.4"]
     assert max(len(line) for line in text.splitlines()) <= 100
 
 
 def test_a_host_tier_that_gave_nothing_back_shows_the_zero() -> None:
     text = printed(run_report(with_tier({"hicache": True, "hisparse": True}, {})))
-    assert cells(text[text.index("host tiers") :], "fp8, graph on") == ["0", "0", "0", "0"]
+    assert cells(text[text.index("host tiers") :], "fp8, graph on")[:4] == ["0", "0", "0", "0"]
+
+
+def test_a_slow_link_is_seen_in_the_seconds_that_steps_waited_for_loads() -> None:
+    verdict = with_tier({"hicache": True}, {"load_wait_us": 12_340_000})
+    text = printed(run_report(verdict))
+    assert cells(text[text.index("host tiers") :], "fp8, graph on")[-2:] == ["12.34", "812.4"]
+    assert "load_wait_s | virtual_s |" in markdown(verdict)
 
 
 def test_the_markdown_has_the_host_tiers_beside_the_other_counters() -> None:
