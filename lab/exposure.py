@@ -1,6 +1,7 @@
 """Whether an arm went where its settings point. One rule: a path never taken proves nothing.
 
-Each toggle that can be on without being exercised names the counters of which one must have moved.
+Each toggle that can be on without being exercised names the counters of which one must have moved;
+`remedies.py` says why none did.
 A counter with a colon in its name is an instrument of its own (a violation, a copy path, a pool's
 digests): stored with the arm, and no exposure.
 """

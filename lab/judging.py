@@ -28,6 +28,7 @@ from lab.detectors.surface import whole
 from lab.exposure import exposure, unexercised, violations
 from lab.planned import context_of
 from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, RunVerdict
+from lab.remedies import explained
 from lab.stats import fisher, newcombe, wilson
 from lab.wedge import wedge
 
@@ -163,7 +164,8 @@ def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
     unknown = [f for f in findings if f.outcome == "unknown"]
     if unknown:
         return f"detector {unknown[0].detector} failed: {unknown[0].detail}"
-    never = unexercised(history.settings, history.counters)
+    settings, counters = history.settings, history.counters
+    never = [explained(key, settings, counters) for key in unexercised(settings, counters)]
     return f"never exercised: {', '.join(never)}" if never else ""
 
 

@@ -112,8 +112,9 @@ class LoadGate:
     def end(self) -> float:
         """Seconds that the step took beyond its own: late at its start, stalled on its way.
 
-        ``load_wait_us`` counts the second part. It passes every layer. The model leaves the last one out of a chunk that samples nothing,
-        and the next chunk, whose step has no load, relies on it.
+        ``load_wait_us`` counts the second part. The end passes every layer: the model leaves the
+        last one out of a chunk that samples nothing, and the next chunk, whose step has no load,
+        relies on it.
         """
         if self._producer >= 0:
             self.wait("swa", self._layers - 1)
