@@ -37,6 +37,14 @@ def geometry_of(config: EngineConfig) -> list[GeometryRow]:
     return [replace(row, pages=_pages(row, config)) for row in geometry(pools, host, hot)]
 
 
+def bytes_of(rows: Sequence[GeometryRow]) -> dict[str, int]:
+    """Bytes that the pools of each tier take together."""
+    taken: dict[str, int] = {}
+    for row in rows:
+        taken[row.tier] = taken.get(row.tier, 0) + row.item_bytes * row.layers * row.pages
+    return taken
+
+
 class _Nobody:
     """Uses no page."""
 

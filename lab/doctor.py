@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lab.errors import StoreError
+from lab.memory import GIB, machine_bytes
 from lab.store import open_results
 from lab.versions import cores, versions
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import RenderableType
-
-GIB = 2**30
 
 
 def examine(db: Path, bench: bool = False) -> dict[str, Any]:
@@ -43,7 +42,7 @@ def machine() -> dict[str, Any]:
     gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "none"
     return {
         "cores": cores(),
-        "memory_gib": round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB, 1),
+        "memory_gib": round(machine_bytes() / GIB, 1),
         "free_gib": round(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / GIB, 1),
         "torch_threads": torch.get_num_threads(),
         "gpu": gpu,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pydantic import ValidationError
@@ -10,13 +10,15 @@ from pydantic import ValidationError
 from engine.config import PAGE_TOKENS
 from engine.defects import catalog
 from engine.errors import ConfigError
+from lab.memory import too_large
 from lab.scenario.complaints import problem
 from lab.scenario.models import EVERY_OTHER_ARM, Arm, Expectation, Scenario
 from lab.scenario.problem import Path, Problem, spell
-from lab.toggles import TOGGLES, to_engine_config
+from lab.toggles import to_engine_config
 from lab.workloads import resolve
 
 BOOKS = "page_books_broken"  # any engine may break them, whatever its build
+SIZES = ("host_ratio", "pool_pages", "hicache", "hisparse")
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -89,7 +91,7 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         config = to_engine_config(settings, build=scenario.build, seed=scenario.seed)
         workload = resolve(load.kind, load.preset, scenario.load(arm))
     except ConfigError as error:
-        yield _misfit(scenario, index, arm, error)
+        yield _at(scenario, index, arm, str(error), error.keys)
         return
     except ValidationError as error:
         yield replace(problem(error.errors()[0]), path=("workload",))
@@ -103,15 +105,16 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         what = f"{pages} pages hold {pages * PAGE_TOKENS} tokens, one conversation can reach"
         blame = _blame(scenario, index, arm, "pool_pages")
         yield Problem(blame, f"{what} {longest}", f"at least {needed}")
+    elif (large := too_large(config)) is not None:
+        yield _at(scenario, index, arm, large, SIZES)
 
 
-def _misfit(scenario: Scenario, index: int, arm: Arm, error: ConfigError) -> Problem:
-    """The settings that do not go together: the arm's own are to blame before the engine's."""
-    keys = [key for key in error.keys if key in TOGGLES.all()]
+def _at(scenario: Scenario, index: int, arm: Arm, said: str, keys: Sequence[str]) -> Problem:
+    """At the settings that do not go together: the arm's own are to blame before the engine's."""
     given = [key for key in keys if key in arm.overrides]
     given += [key for key in keys if key in scenario.engine and key not in given]
     first, *others = [_blame(scenario, index, arm, key) for key in given] or [("arms", index)]
-    return Problem(first, str(error), others=tuple(others))
+    return Problem(first, said, others=tuple(others))
 
 
 def _blame(scenario: Scenario, index: int, arm: Arm, key: str) -> Path:

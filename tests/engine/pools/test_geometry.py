@@ -11,7 +11,7 @@ import pytest
 from engine.config import EngineConfig
 from engine.pools.device import Pool, SizedByLayout
 from engine.pools.geometry import GeometryRow, geometry
-from engine.shapes import geometry_of
+from engine.shapes import bytes_of, geometry_of
 from tests.engine.pools.mirrored import POOLS, Tiers
 
 HOT = ("hisparse_hot", "hisparse_c4")
@@ -87,6 +87,13 @@ def test_page_counts_are_the_configuration_s() -> None:
 def test_the_report_says_the_same_as_pools_that_exist() -> None:
     tiers = Tiers(index_k="bf16", host_ratio=1.5)
     assert geometry(tiers.device, tiers.host) == geometry_of(tiers.config)
+
+
+def test_the_bytes_of_the_rows_are_those_that_pools_take_which_exist() -> None:
+    tiers = Tiers(index_k="bf16", host_ratio=1.5)
+    device = sum(pool.buffer.nbytes for pool in tiers.device.pools)
+    host = sum(pool.buffer.nbytes for pool in tiers.host.pools)
+    assert bytes_of(geometry_of(tiers.config)) == {"device": device, "host": host}
 
 
 def test_without_a_host_tier_there_are_no_host_rows() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lab import memory
 from lab.errors import ScenarioError
 from lab.scenario.loader import load_scenario
 from lab.scenario.pairs import pair
@@ -109,3 +110,22 @@ def test_a_word_of_the_message_that_is_a_setting_too_is_not_blamed(tmp_path: Pat
     text = GOOD.replace(ENGINE, f"{ENGINE[:-1]}, hisparse: true, hisparse_buffer: 63}}", 1)
     with pytest.raises(ScenarioError, match=r"good.yaml:7: engine.hisparse_buffer: hisparse_bu"):
         load_scenario(write(tmp_path, text))
+
+
+def test_pools_that_the_machine_cannot_hold_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 24 * memory.GIB)
+    given = "hicache: true, pool_pages: 65536, host_ratio: 64"
+    message = refusal(tmp_path, ENGINE, f"{ENGINE[:-1]}, {given}}}")
+    assert f":{ENGINE_LINE}: engine.host_ratio: the pools need " in message
+    assert "(device 45.0 GiB, host 2,877.0 GiB); the machine has 24.0 GiB" in message
+
+
+def test_an_option_that_makes_the_pools_too_large_is_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 24 * memory.GIB)
+    path = write(tmp_path, GOOD.replace(ENGINE, f"{ENGINE[:-1]}, host_ratio: 2}}", 1))
+    with pytest.raises(ScenarioError, match=r"^--set engine.pool_pages=65536: engine.pool_pages: "):
+        load_scenario(path, ["engine.pool_pages=65536"])
