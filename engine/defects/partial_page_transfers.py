@@ -19,7 +19,7 @@ from engine.pools.transfer_pieces import WholePages
 if TYPE_CHECKING:
     from engine.pools.transfer_pieces import Cuttable, Span
 
-CUT = PAGE_TOKENS - 1  # odd: however many pages are merged, their pieces are no whole slot pages
+CUT = PAGE_TOKENS - 1  # odd: pieces of fewer pages than a slot page has tokens never fill it
 
 
 @defect(seam="transfer_pieces", origin="seed investigation", kind="amplifier")
