@@ -99,6 +99,15 @@ class ArmHistory:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """How a run was asked for: enough to type it again, and to see where it leaves its file."""
+
+    argv: tuple[str, ...] = ()  # the command, without where its results went
+    sets: tuple[str, ...] = ()  # what --set changed
+    sessions: dict[str, int] = field(default_factory=dict)  # of the file, for arms that were capped
+
+
+@dataclass(frozen=True)
 class ArmVerdict:
     """What the judges concluded about one arm; rates are per session."""
 
@@ -121,6 +130,8 @@ class ArmVerdict:
     virtual_s: float
     reason: str = ""  # one phrase: why inconclusive, who wedged
     expected_violations: tuple[str, ...] = ()  # those that the scenario wants to see broken
+    caveat: str = ""  # why the expectation is not this run's: it was smaller, or changed
+    mismatches: tuple[str, ...] = ()  # pools that are another size on the host, one phrase each
 
 
 @dataclass(frozen=True)

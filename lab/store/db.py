@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import StoreError
-from lab.records import ArmHistory, Finding, RunVerdict
+from lab.records import ArmHistory, Asked, Finding, RunVerdict
 from lab.store import queries, saves
 from lab.store.connection import connect, transaction
 from lab.store.migrations import migrate
@@ -64,16 +65,23 @@ class Results:
         self.db.close()
 
     def begin_run(
-        self, scenario_name: str, scenario_yaml: str, seed: int, versions: Mapping[str, Any]
+        self,
+        scenario_name: str,
+        scenario_yaml: str,
+        seed: int,
+        versions: Mapping[str, Any],
+        asked: Asked | None = None,
     ) -> str:
         """Enter a run as ``running``; returns its id, such as ``20261129T194500-ab12``."""
         started_at = now()
         run = self._new_id(f"{scenario_name}\n{scenario_yaml}\n{seed}", started_at)
         values = [run, scenario_name, encode(scenario_yaml), seed, encode(dict(versions))]
+        values += [RunStatus.RUNNING.value, started_at, encode(asdict(asked or Asked()))]
         with transaction(self.db, str(self.path)):
             self.db.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL)",
-                [*values, RunStatus.RUNNING.value, started_at],
+                "INSERT INTO runs (id, scenario, yaml, seed, versions, status, started_at, asked)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                values,
             )
         return run
 

@@ -114,3 +114,11 @@ def m001_initial(db: DuckDBPyConnection) -> None:
 def m002_expected_violations(db: DuckDBPyConnection) -> None:
     """The violations that the scenario wants to see; verdicts of before never asked for any."""
     db.execute("ALTER TABLE verdicts ADD COLUMN expected_violations JSON DEFAULT '[]'")
+
+
+@migration
+def m003_asked(db: DuckDBPyConnection) -> None:
+    """How a run was asked for, what that makes of its expectations, and its pools' mismatches."""
+    db.execute("ALTER TABLE runs ADD COLUMN asked JSON DEFAULT '{}'")
+    db.execute("ALTER TABLE verdicts ADD COLUMN caveat TEXT DEFAULT ''")
+    db.execute("ALTER TABLE verdicts ADD COLUMN mismatches JSON DEFAULT '[]'")

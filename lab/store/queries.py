@@ -104,7 +104,7 @@ def read_runs(db: DuckDBPyConnection) -> list[r.StoredRun]:
     """Every run, oldest first."""
     found = db.execute(
         """
-        SELECT id, scenario, yaml, seed, versions, status, started_at, wall_s, virtual_s,
+        SELECT id, scenario, yaml, seed, versions, status, started_at, wall_s, virtual_s, asked,
             (SELECT coalesce(list(name ORDER BY arm), []) FROM arms WHERE run = id),
             (SELECT coalesce(list(verdict ORDER BY arm), []) FROM verdicts WHERE run = id)
         FROM runs ORDER BY started_at, rowid

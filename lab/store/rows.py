@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from lab.records import ArmVerdict, Comparison, Finding, Reply
+from lab.records import ArmVerdict, Asked, Comparison, Finding, Reply
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,10 +25,10 @@ FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
 VERDICT_COLUMNS = (
     *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
     *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
-    "expected_violations",
+    *("expected_violations", "caveat", "mismatches"),
 )
 JSON_COLUMNS = frozenset(
-    {"tool_calls", "outcomes", "violations", "exposure", "expected_violations"}
+    {"tool_calls", "outcomes", "violations", "exposure", "expected_violations", "mismatches"}
 )
 
 Row = Sequence[Any]
@@ -66,6 +66,7 @@ class StoredRun:
     virtual_s: float | None
     arms: tuple[str, ...]
     verdicts: tuple[str, ...]  # empty until the run is judged
+    asked: Asked = field(default_factory=Asked)  # empty where an older kvlab stored the run
 
 
 def encode(value: Any) -> Any:
@@ -107,7 +108,8 @@ def arm_verdict_of(row: Row) -> ArmVerdict:
     """A verdict from name, settings, digest, wall, virtual, ci low and high, VERDICT_COLUMNS."""
     name, settings, digest, wall_s, virtual_s, low, high, *own = row
     fields = fields_of(VERDICT_COLUMNS, own)
-    fields["expected_violations"] = tuple(fields["expected_violations"])
+    for column in ("expected_violations", "mismatches"):
+        fields[column] = tuple(fields[column])
     return ArmVerdict(
         name=name,
         settings=json.loads(settings),
@@ -121,7 +123,8 @@ def arm_verdict_of(row: Row) -> ArmVerdict:
 
 def stored_run_of(row: Row) -> StoredRun:
     """A run from its columns, its arms' names and their verdicts."""
-    run, scenario, yaml, seed, versions, status, started_at, wall_s, virtual_s, arms, verdicts = row
+    run, scenario, yaml, seed, versions, status, started_at, *rest = row
+    wall_s, virtual_s, asked, arms, verdicts = rest
     return StoredRun(
         id=run,
         scenario=scenario,
@@ -134,6 +137,17 @@ def stored_run_of(row: Row) -> StoredRun:
         virtual_s=virtual_s,
         arms=tuple(arms),
         verdicts=tuple(verdicts),
+        asked=asked_of(asked),
+    )
+
+
+def asked_of(text: str) -> Asked:
+    """How a run was asked for, from its JSON."""
+    fields = json.loads(text)
+    return Asked(
+        argv=tuple(fields.get("argv", ())),
+        sets=tuple(fields.get("sets", ())),
+        sessions=fields.get("sessions", {}),
     )
 
 

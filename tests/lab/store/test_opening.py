@@ -96,13 +96,13 @@ def test_migrations_run_once_and_in_order(tmp_path: Path, monkeypatch: pytest.Mo
         run = results.begin_run("any", "", 0, {})
 
     @migration
-    def m003_note(db: duckdb.DuckDBPyConnection) -> None:
+    def m004_note(db: duckdb.DuckDBPyConnection) -> None:
         db.execute("ALTER TABLE runs ADD COLUMN note TEXT DEFAULT 'none'")
 
     for _ in range(2):
         with open_results(tmp_path / "lab.duckdb") as results:
             version = results.db.execute("SELECT version FROM schema_version").fetchall()
-            assert version == [(1,), (2,), (3,)]
+            assert version == [(1,), (2,), (3,), (4,)]
             assert results.db.execute("SELECT id, note FROM runs").fetchall() == [(run, "none")]
 
 
@@ -113,7 +113,7 @@ def test_a_migration_that_fails_leaves_the_schema_as_it_was(
     open_results(tmp_path / "lab.duckdb").close()
 
     @migration
-    def m003_breaks(db: duckdb.DuckDBPyConnection) -> None:
+    def m004_breaks(db: duckdb.DuckDBPyConnection) -> None:
         db.execute("CREATE TABLE half (n INTEGER)")
         raise RuntimeError("broken step")
 
@@ -121,7 +121,8 @@ def test_a_migration_that_fails_leaves_the_schema_as_it_was(
         open_results(tmp_path / "lab.duckdb")
     migrations.MIGRATIONS.pop()
     with open_results(tmp_path / "lab.duckdb") as results:
-        assert results.db.execute("SELECT version FROM schema_version").fetchall() == [(1,), (2,)]
+        version = results.db.execute("SELECT version FROM schema_version").fetchall()
+        assert version == [(1,), (2,), (3,)]
         names = {name for (name,) in results.db.execute("SHOW TABLES").fetchall()}
     assert "half" not in names
 
@@ -132,5 +133,5 @@ def test_a_migration_out_of_order_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     def m009_later(db: duckdb.DuckDBPyConnection) -> None:
         pass
 
-    with pytest.raises(ValueError, match="must be named m003_"):
+    with pytest.raises(ValueError, match="must be named m004_"):
         migration(m009_later)

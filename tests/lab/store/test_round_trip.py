@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.errors import StoreError
-from lab.records import ArmHistory, Reply
+from lab.records import ArmHistory, Asked, Reply
 from lab.store import RunStatus, open_results
 from tests.lab.samples import ARMS, VIOLATION, findings, history, reply, run_verdict, sample_run
 
@@ -116,7 +116,8 @@ def test_verdicts_and_findings_equal_what_was_saved_and_replace_the_earlier(tmp_
         found = {arm.name: findings(arm) for arm in arms}
         verdict = run_verdict(run, arms, ARMS)
         first, *others = verdict.arms
-        wanted = replace(first, expected_violations=(VIOLATION,))
+        told = {"caveat": "run with 24 of 60 sessions", "mismatches": ("index_k: 1", "c4: 2")}
+        wanted = replace(first, expected_violations=(VIOLATION,), **told)
         verdict = replace(verdict, arms=(wanted, *others))
         results.save_verdict(run, verdict, {})
         results.save_verdict(run, verdict, found)
@@ -124,6 +125,14 @@ def test_verdicts_and_findings_equal_what_was_saved_and_replace_the_earlier(tmp_
         assert results.verdict(run) == verdict
         assert results.findings(run) == found
         assert results.run(run).verdicts == ("corrupt", "clean", "clean")
+
+
+def test_a_run_remembers_how_it_was_asked_for(tmp_path: Path) -> None:
+    how = Asked(("kvlab", "run", "a.yaml", "--sessions", "5"), ("seed=1",), {"arm": 60})
+    with open_results(tmp_path / "lab.duckdb") as results:
+        run = results.begin_run("any", "", 0, {}, how)
+        older = results.begin_run("any", "", 0, {})
+        assert (results.run(run).asked, results.run(older).asked) == (how, Asked())
 
 
 def test_a_run_without_a_verdict_says_how_to_get_one(tmp_path: Path) -> None:
