@@ -23,13 +23,16 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from lab.asking import unlike_its_file
 from lab.detectors import Kind, examine, worst
 from lab.detectors.surface import whole
 from lab.exposure import exposure, unexercised, violations
+from lab.mismatches import mismatches
 from lab.planned import context_of
-from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, RunVerdict
+from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
 from lab.remedies import explained
 from lab.stats import fisher, newcombe, wilson
+from lab.tiers import stored_geometry
 from lab.wedge import wedge
 
 # An arm's name or "*" -> an object with ``verdict`` and ``violations``, or a mapping with them.
@@ -38,14 +41,22 @@ Place = tuple[int, int]  # session, turn
 
 
 def judge_run(
-    run: str, scenario: str, seed: int, histories: Sequence[ArmHistory], expect: Expect | None
+    run: str,
+    scenario: str,
+    seed: int,
+    histories: Sequence[ArmHistory],
+    expect: Expect | None,
+    how: Asked | None = None,
 ) -> tuple[RunVerdict, dict[str, list[Finding]]]:
-    """All arms, each compared with the first; findings by the arm's name."""
+    """All arms, each compared with the first; findings by the arm's name.
+
+    ``how`` is what the run was asked with, if that may not be what ``expect`` holds for.
+    """
     verdicts: list[ArmVerdict] = []
     findings: dict[str, list[Finding]] = {}
     for index, history in enumerate(histories):
         verdict, findings[history.name] = judge_arm(history, expect, _twin(index, histories))
-        verdicts.append(verdict)
+        verdicts.append(replace(verdict, caveat=_caveat(verdict, history, how)))
     return RunVerdict(
         run=run,
         scenario=scenario,
@@ -91,6 +102,7 @@ def judge_arm(
         virtual_s=history.virtual_s,
         reason=reason,
         expected_violations=expected_violations(expect, history.name),
+        mismatches=mismatches(stored_geometry(history)),
     ), findings
 
 
@@ -122,6 +134,13 @@ def expected_violations(expect: Expect | None, name: str) -> tuple[str, ...]:
     if isinstance(wanted, Mapping):
         return tuple(wanted.get("violations", ()))
     return tuple(wanted.violations)
+
+
+def _caveat(verdict: ArmVerdict, history: ArmHistory, how: Asked | None) -> str:
+    """Why an arm that proved nothing does not contradict its file; empty where it does, or did."""
+    if how is None or verdict.verdict != "inconclusive" or verdict.expected == "inconclusive":
+        return ""
+    return unlike_its_file(how, history.name, history.sessions) if verdict.expected else ""
 
 
 def _wanted(expect: Expect | None, name: str) -> Any:

@@ -23,19 +23,25 @@ from lab.versions import versions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lab.records import ArmHistory, RunVerdict
+    from lab.records import ArmHistory, Asked, RunVerdict
     from lab.scenario.models import Scenario
     from lab.store import Results
 
 
-def perform(scenario: Scenario, db: Path, out: Path | None = None) -> RunVerdict:
+def perform(
+    scenario: Scenario, db: Path, out: Path | None = None, how: Asked | None = None
+) -> RunVerdict:
     """Run a scenario into the database at ``db``, with progress for whoever watches."""
     with open_results(db) as results:
-        return run_scenario(scenario, results, RunProgress(), out)
+        return run_scenario(scenario, results, RunProgress(), out, how)
 
 
 def run_scenario(
-    scenario: Scenario, results: Results, progress: RunProgress, out: Path | None = None
+    scenario: Scenario,
+    results: Results,
+    progress: RunProgress,
+    out: Path | None = None,
+    how: Asked | None = None,
 ) -> RunVerdict:
     """Run, store, judge and draw; ``out`` is the figures' folder, by default one a run.
 
@@ -43,7 +49,7 @@ def run_scenario(
     an arm could not be driven, `Interrupted` on the user's word.
     """
     _make(out or results.path.parent)
-    run = results.begin_run(scenario.name, scenario.source, scenario.seed, versions())
+    run = results.begin_run(scenario.name, scenario.source, scenario.seed, versions(), how)
     try:
         with progress:
             for arm in scenario.arms:
@@ -77,7 +83,9 @@ def judge_run(results: Results, run: str) -> RunVerdict:
     stored = results.run(run)
     expect = expectations(stored.yaml, f"scenario of run {run}")
     histories = results.histories(run)
-    verdict, findings = judging.judge_run(run, stored.scenario, stored.seed, histories, expect)
+    verdict, findings = judging.judge_run(
+        run, stored.scenario, stored.seed, histories, expect, stored.asked
+    )
     results.save_verdict(run, verdict, findings)
     return verdict
 

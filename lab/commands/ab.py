@@ -28,11 +28,14 @@ def ab(
     fail_on: o.Fail = None,
 ) -> None:
     """Run two arms of a scenario, or the two values of one toggle, and compare them."""
+    from lab.asking import asked
     from lab.running import folder_of, perform
     from lab.scenario.loader import capped, load_scenario
     from lab.scenario.pairs import pair
 
     two = pair(load_scenario(scenario, sets or (), seed), arms or (), toggle)
-    verdict = perform(capped(two, sessions), db, out)
+    command = ["ab", *(arms or ()), *(["--toggle", toggle] if toggle else [])]
+    how = asked(command, scenario, two, sets=sets or (), seed=seed, sessions=sessions)
+    verdict = perform(capped(two, sessions), db, out, how)
     show_run(verdict, as_json, folder_of(verdict.run, db, out))
     raise typer.Exit(exit_code(verdict, fail_on))

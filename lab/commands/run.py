@@ -19,10 +19,12 @@ def run(
     fail_on: o.Fail = None,
 ) -> None:
     """Run a scenario: every arm, stored, then judged, then shown as an A/B table."""
+    from lab.asking import asked
     from lab.running import folder_of, perform
     from lab.scenario.loader import capped, load_scenario
 
-    asked = capped(load_scenario(scenario, sets or (), seed), sessions)
-    verdict = perform(asked, db, out)
+    whole = load_scenario(scenario, sets or (), seed)
+    how = asked(["run"], scenario, whole, sets=sets or (), seed=seed, sessions=sessions)
+    verdict = perform(capped(whole, sessions), db, out, how)
     show_run(verdict, as_json, folder_of(verdict.run, db, out))
     raise typer.Exit(exit_code(verdict, fail_on))

@@ -172,5 +172,6 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
 
 
 def notes(verdict: RunVerdict) -> Text:
-    """One line an arm."""
-    return Text("\n".join(words.note(verdict, arm) for arm in verdict.arms) + "\n")
+    """One line an arm, and one for each pool that is not the same in both tiers."""
+    lines = [words.note(verdict, arm) for arm in verdict.arms]
+    return Text("\n".join([*lines, *words.geometry_lines(verdict.arms)]) + "\n")

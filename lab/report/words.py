@@ -55,8 +55,9 @@ def of(arm: ArmVerdict) -> str:
 
 
 def as_expected(arm: ArmVerdict) -> bool:
-    """Whether verdict and violations are the scenario's, or the scenario expects nothing."""
-    return arm.expected is None or (arm.expected == arm.verdict and not unseen(arm))
+    """Whether verdict and violations are the scenario's; also where it expects nothing of it."""
+    silent = arm.expected is None or bool(arm.caveat)
+    return silent or (arm.expected == arm.verdict and not unseen(arm))
 
 
 def unseen(arm: ArmVerdict) -> list[str]:
@@ -65,9 +66,13 @@ def unseen(arm: ArmVerdict) -> list[str]:
 
 
 def expected_word(arm: ArmVerdict) -> str:
-    """``yes``, or what the scenario says instead; a dash when it says nothing."""
+    """``yes``, or what the scenario says instead; a dash when it says nothing; ``open`` where it
+    speaks of another run, and this one proved nothing.
+    """
     if arm.expected is None:
         return "–"
+    if arm.caveat:
+        return "open"
     if as_expected(arm):
         return "yes"
     if arm.expected != arm.verdict:
@@ -179,8 +184,27 @@ def expectation(arms: Sequence[ArmVerdict]) -> list[str]:
     if all(arm.expected is None for arm in arms):
         return []
     wrong = [arm for arm in arms if not as_expected(arm)]
-    if not wrong:
+    unsettled = [arm.caveat for arm in arms if arm.caveat]
+    if not wrong and not unsettled:
         return ["as expected"]
     lacking = sorted({n for arm in wrong if arm.expected == arm.verdict for n in unseen(arm)})
     without = f" (NO: without {', '.join(lacking)})" if lacking else ""
-    return [f"{len(wrong)} of {len(arms)} arms NOT as expected{without}"]
+    parts = [f"{len(wrong)} of {len(arms)} arms NOT as expected{without}"] if wrong else []
+    if unsettled:
+        parts.append(f"{len(unsettled)} of {len(arms)} arms open ({unsettled[0]})")
+    return parts
+
+
+def geometry_lines(arms: Sequence[ArmVerdict]) -> list[str]:
+    """One line for each mismatch between tiers, with the arms that have it."""
+    found: dict[str, list[ArmVerdict]] = {}
+    for arm in arms:
+        for mismatch in arm.mismatches:
+            found.setdefault(mismatch, []).append(arm)
+    return [f"geometry: {what} ({_whose(of_it, arms)})" for what, of_it in found.items()]
+
+
+def _whose(some: Sequence[ArmVerdict], arms: Sequence[ArmVerdict]) -> str:
+    if len(some) == len(arms) > 1:
+        return "every arm"
+    return f"arm{'s' if len(some) > 1 else ''} {', '.join(quoted(arm) for arm in some)}"
