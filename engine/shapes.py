@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from engine.config import EngineConfig
     from engine.pools.geometry import GeometryRow
 
+BY_REQUEST = ("c128_state", "hisparse_hot")  # pools addressed by request slot, not by page
+
 
 def geometry_of(config: EngineConfig) -> list[GeometryRow]:
     """The rows of an engine that does not exist: measured on a tiny one, with its page counts.

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
-from engine.shapes import geometry_of
-from lab.report.tiers import MISMATCH, geometry_table
+from engine.shapes import bytes_of, geometry_of
 from lab.scenario.loader import load_scenario
 from lab.toggles import defaults, to_engine_config
 
@@ -21,33 +17,23 @@ if TYPE_CHECKING:
 BOTH_TIERS = ({"index_k": "fp8", "hicache": True}, {"index_k": "bf16", "hicache": True})
 
 
-def report(scenario: Path | None) -> list[dict[str, Any]]:
+def report(scenario: Path | None, sets: Sequence[str] = ()) -> list[dict[str, Any]]:
     """One entry an engine: of each arm of ``scenario``, or the defaults with either index-K.
 
     Raises `ScenarioError` for a file that cannot be run.
     """
-    engines = _defaults() if scenario is None else _arms(scenario)
-    return [
-        {
-            "engine": name,
-            "build": list(config.build),
-            "rows": [row.as_dict() for row in geometry_of(config)],
-        }
-        for name, config in engines.items()
-    ]
+    engines = _defaults() if scenario is None else _arms(scenario, sets)
+    return [_entry(name, config) for name, config in engines.items()]
 
 
-def report_text(entries: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """The entries for a person, the mismatches counted in words under each table."""
-    parts: list[RenderableType] = []
-    for entry in entries:
-        build = ", ".join(entry["build"]) or "healthy"
-        parts.append(Text(f"{entry['engine']} (build: {build})", style="bold"))
-        parts.append(geometry_table(entry["rows"]))
-        wrong = [f"{row['pool']} {row['tier']}" for row in entry["rows"] if not row["agrees"]]
-        if wrong:
-            parts.append(Text(f"{MISMATCH}: {', '.join(wrong)}\n", style="bold red"))
-    return Group(*parts)
+def _entry(name: str, config: EngineConfig) -> dict[str, Any]:
+    rows = geometry_of(config)
+    return {
+        "engine": name,
+        "build": list(config.build),
+        "rows": [row.as_dict() for row in rows],
+        "bytes": bytes_of(rows),
+    }
 
 
 def _defaults() -> dict[str, EngineConfig]:
@@ -59,8 +45,8 @@ def _defaults() -> dict[str, EngineConfig]:
     }
 
 
-def _arms(path: Path) -> dict[str, EngineConfig]:
-    scenario = load_scenario(path)
+def _arms(path: Path, sets: Sequence[str]) -> dict[str, EngineConfig]:
+    scenario = load_scenario(path, sets)
     return {
         arm.name: to_engine_config(scenario.settings(arm), build=scenario.build, seed=scenario.seed)
         for arm in scenario.arms

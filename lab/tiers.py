@@ -6,7 +6,7 @@ One rule: a path that never ran is a row with a zero, not a missing row: the zer
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory
 
 PATH, ROWS = "path:", "path_rows:"
+BY_TOKEN = "token_granular"
+DIFFERS = "restored_differs:"
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,12 @@ class CopyPath:
     branch: str  # production's name of the copy
     layout: str  # of the host pool
     calls: int
-    rows: int  # page rows, or tokens where the branch is token-granular
+    rows: int  # in units of ``unit``
+
+    @property
+    def unit(self) -> str:
+        """What ``rows`` counts."""
+        return "tokens" if self.branch == BY_TOKEN else "page rows"
 
 
 def copy_paths(counters: Mapping[str, int]) -> list[CopyPath]:
@@ -40,9 +47,58 @@ def copy_paths(counters: Mapping[str, int]) -> list[CopyPath]:
     return found
 
 
-def others(counters: Mapping[str, int]) -> dict[str, int]:
-    """The counters that no copy path has, by name."""
-    return {n: counters[n] for n in sorted(counters) if not n.startswith((PATH, ROWS))}
+def never_ran(paths: Sequence[CopyPath]) -> list[str]:
+    """``token_granular (backup, load) for swa, c4``: the branches without a call, token by token
+    first.
+    """
+    idle: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(paths, key=lambda path: path.branch != BY_TOKEN):
+        if not path.calls:
+            idle.setdefault((path.branch, path.operation), []).append(path.pool)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (branch, operation), pools in idle.items():
+        alike.setdefault((branch, tuple(pools)), []).append(operation)
+    return [
+        f"{branch} ({', '.join(operations)}) for {', '.join(pools)}"
+        for (branch, pools), operations in alike.items()
+    ]
+
+
+def others(counters: Mapping[str, int]) -> dict[str, str]:
+    """The counters that no copy path has, by name, in words.
+
+    What restored pages differ in is told of how many: a zero of none compared is no finding.
+    """
+    restored = counters.get("pages_restored", 0)
+    return {
+        name: f"{counters[name]} of {restored}" if name.startswith(DIFFERS) else str(counters[name])
+        for name in sorted(counters)
+        if not name.startswith((PATH, ROWS))
+    }
+
+
+def by_pool(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Geometry rows as pool -> tier -> row, in the order in which the pools come."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(str(row.get("pool")), {})[str(row.get("tier"))] = row
+    return found
+
+
+def mismatches(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each pool that is not in one tier what it is in the other, in words."""
+    said = []
+    for pool, tiers in by_pool(rows).items():
+        if all(row.get("agrees", True) for row in tiers.values()):
+            continue
+        sizes = {tier: f"{row.get('item_bytes', 0):,}" for tier, row in tiers.items()}
+        if len(set(sizes.values())) == 2:
+            told = f"{sizes['host']} bytes a row on the host, {sizes['device']} on the device"
+        else:
+            told = "".join(f"{size} bytes a row on the {tier}" for tier, size in sizes.items())
+            told += ", and not as its layout says"
+        said.append(f"{pool}: {told}")
+    return said
 
 
 def stored_geometry(history: ArmHistory) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -24,15 +25,19 @@ Of = Annotated[
 def doctor(
     scenario: Of = None,
     geometry: Geometry = False,
+    sets: o.Sets = None,
     bench: Bench = False,
     db: o.Db = o.DB,
     as_json: o.Json = False,
 ) -> None:
     """Say what is installed, what the machine has, and what state the database is in."""
     if geometry and not bench:
-        return _geometry(scenario, as_json)
-    if geometry or scenario is not None:
-        raise UserError("doctor: a scenario goes with --geometry, and --bench with neither")
+        return _geometry(scenario, sets or (), as_json)
+    if geometry:
+        raise UserError("doctor: --geometry and --bench are two reports; ask for one")
+    if scenario is not None or sets:
+        given = scenario if scenario is not None else f"--set {(sets or [''])[0]}"
+        raise UserError(f"doctor: {given} is for the report of pools; add --geometry")
     from lab.doctor import examine, facts_table
 
     facts = examine(db, bench)
@@ -42,12 +47,15 @@ def doctor(
         show(facts_table(facts))
 
 
-def _geometry(scenario: Path | None, as_json: bool) -> None:
+def _geometry(scenario: Path | None, sets: Sequence[str], as_json: bool) -> None:
     """The other report: no machine, no database, only the pools."""
-    from lab.geometry import report, report_text
+    from lab.geometry import report
+    from lab.report.tiers import geometry_report
 
-    entries = report(scenario)
+    if sets and scenario is None:
+        raise UserError("doctor: --set patches a scenario; name one: doctor SCENARIO --geometry")
+    entries = report(scenario, sets)
     if as_json:
         show_json({"geometry": entries})
     else:
-        show(report_text(entries))
+        show(geometry_report(entries))
