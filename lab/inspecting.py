@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lab.commands.output import console, show, show_json
+from lab.copies import copy_paths, stored_geometry
 from lab.errors import StoreError
 from lab.report.document import run_document
 from lab.report.replies import Case, badness, failed_replies, show_replies
 from lab.report.views import arm_view, run_view
 from lab.scenario.problem import did_you_mean
-from lab.tiers import copy_paths, stored_geometry
 
 if TYPE_CHECKING:
     from lab.records import ArmHistory

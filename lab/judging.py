@@ -24,6 +24,7 @@ from itertools import groupby
 from typing import Any
 
 from lab.asking import unlike_its_file
+from lab.copies import stored_geometry
 from lab.detectors import Kind, examine, worst
 from lab.detectors.surface import whole
 from lab.exposure import exposure, unexercised, violations
@@ -32,7 +33,6 @@ from lab.planned import context_of
 from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
 from lab.remedies import explained
 from lab.stats import fisher, newcombe, wilson
-from lab.tiers import stored_geometry
 from lab.wedge import wedge
 
 # An arm's name or "*" -> an object with ``verdict`` and ``violations``, or a mapping with them.

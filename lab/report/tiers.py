@@ -12,12 +12,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from engine.shapes import BY_REQUEST
+from lab.copies import by_pool, never_ran
 from lab.memory import spelled
+from lab.mismatches import mismatches
 from lab.report.table import plain_table
-from lab.tiers import by_pool, mismatches, never_ran
 
 if TYPE_CHECKING:
-    from lab.tiers import CopyPath
+    from lab.copies import CopyPath
 
 MISMATCH, NONE = "MISMATCH", "–"
 GEOMETRY = (

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lab.copies import copy_paths, others, stored_geometry
 from lab.report import words
 from lab.report.table import COLOURS, plain_table
 from lab.report.tiers import geometry_table, paths_table
-from lab.tiers import copy_paths, others, stored_geometry
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,7 @@ import pytest
 
 from engine.defects import catalog
 from engine.shapes import geometry_of
-from lab.tiers import stored_geometry
+from lab.copies import stored_geometry
 from tests.engine.pools.mirrored import PAIRS, Tiers, differing
 from tests.scenarios.dirty import dirty
 from tests.scenarios.whole import arms

@@ -9,7 +9,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.tiers import stored_geometry
+from lab.copies import stored_geometry
 from tests.scenarios.whole import run, scenario
 
 if TYPE_CHECKING:

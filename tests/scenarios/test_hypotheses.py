@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.tiers import stored_geometry
+from lab.copies import stored_geometry
 from tests.scenarios.dirty import Ran, dirty
 from tests.scenarios.whole import arms
 

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from engine.config import EngineConfig
 from engine.shapes import geometry_of
+from lab.copies import BY_TOKEN, CopyPath, copy_paths, never_ran, others, stored_geometry
 from lab.report.tiers import MISMATCH, geometry_table, orders, paths_table
 from lab.report.views import arm_view
-from lab.tiers import BY_TOKEN, CopyPath, copy_paths, never_ran, others, stored_geometry
 from tests.lab.report.test_table import cells, printed
 from tests.lab.samples import history
 from tests.lab.tiers import DORMANT, LIVE, row, tiered

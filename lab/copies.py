@@ -85,22 +85,6 @@ def by_pool(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Mapping[st
     return found
 
 
-def mismatches(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Each pool that is not in one tier what it is in the other, in words."""
-    said = []
-    for pool, tiers in by_pool(rows).items():
-        if all(row.get("agrees", True) for row in tiers.values()):
-            continue
-        sizes = {tier: f"{row.get('item_bytes', 0):,}" for tier, row in tiers.items()}
-        if len(set(sizes.values())) == 2:
-            told = f"{sizes['host']} bytes a row on the host, {sizes['device']} on the device"
-        else:
-            told = "".join(f"{size} bytes a row on the {tier}" for tier, size in sizes.items())
-            told += ", and not as its layout says"
-        said.append(f"{pool}: {told}")
-    return said
-
-
 def stored_geometry(history: ArmHistory) -> list[dict[str, Any]]:
     """The rows of the geometry that the server stated when the arm began; none if it did not."""
     for _, kind, fields in history.events:
