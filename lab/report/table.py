@@ -5,15 +5,14 @@ One rule: colour repeats what a word already says, so the table reads the same w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from lab.report import words
+from lab.report.grid import Fitted, plain_table
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
@@ -43,6 +42,9 @@ HOST = {
     "load_wait_us": ("hicache", "load\nwait s"),
     "virtual_s": ("hicache", "virtual\ns"),
 }
+RATES = ("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first")
+REPLIES = ("corrupt\nreplies", "unfin-\nished")
+VERDICT = ("verdict", "as\nexpected")
 WRONG = ("what went wrong", "corrupt replies by class", "violations")
 
 
@@ -69,44 +71,26 @@ def run_report(verdict: RunVerdict) -> RenderableType:
     )
 
 
-def plain_table(*heads: str, text: Collection[str] = ()) -> Table:
-    """A table in the house style: the first column and those in ``text`` wrap, numbers do not."""
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1),
-        collapse_padding=True,
-        header_style="bold",
-    )
-    for index, head in enumerate(heads):
-        if index == 0 or head in text:
-            table.add_column(Text(head), overflow="fold")
-        else:
-            table.add_column(Text(head), justify="right", no_wrap=True)
-    return table
-
-
-def ab_table(verdict: RunVerdict) -> Table:
+def ab_table(verdict: RunVerdict) -> Fitted:
     """One row an arm: n, corrupt, rate with interval, p against the first, replies, verdict."""
-    table = plain_table(
-        *("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first"),
-        *("corrupt\nreplies", "unfin-\nished", "verdict", "as\nexpected"),
-        text=("verdict", "as\nexpected"),
-    )
+    rows = []
     for index, arm in enumerate(verdict.arms):
         p = words.p_against_first(verdict, arm)
-        table.add_row(
-            Text(arm.name),
+        row: list[str | Text] = [
+            arm.name,
             words.of(arm),
             words.number(arm.rate),
             words.interval(arm.ci95),
             "first" if index == 0 else "–" if p is None else words.p_value(p),
             f"{arm.replies_corrupt} of {arm.replies_due}",
             str(arm.unfinished),
-            Text(arm.verdict, style=COLOURS.get(arm.verdict, "magenta"), overflow="ellipsis"),
+            Text(arm.verdict, style=COLOURS.get(arm.verdict, "magenta")),
             expected_cell(arm),
-        )
-    return table
+        ]
+        rows.append(row)
+    return Fitted(
+        (*RATES, *REPLIES, *VERDICT), rows, VERDICT, (*RATES[1:], VERDICT[0], *REPLIES, VERDICT[1])
+    )
 
 
 def expected_cell(arm: ArmVerdict) -> Text:
@@ -131,7 +115,7 @@ def host_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
     }
 
 
-def exposure_table(arms: Sequence[ArmVerdict]) -> list[Table]:
+def exposure_table(arms: Sequence[ArmVerdict]) -> list[Fitted]:
     """How much of the path each arm reached; nothing when no arm counted anything."""
     if not exposure_heads(arms):
         return []
@@ -139,12 +123,10 @@ def exposure_table(arms: Sequence[ArmVerdict]) -> list[Table]:
     return [counters_table(arms, what, heads) for what, heads in tables.items() if heads]
 
 
-def counters_table(arms: Sequence[ArmVerdict], what: str, heads: Mapping[str, str]) -> Table:
+def counters_table(arms: Sequence[ArmVerdict], what: str, heads: Mapping[str, str]) -> Fitted:
     """One row an arm, one column a counter."""
-    table = plain_table(what, *heads.values())
-    for arm in arms:
-        table.add_row(Text(arm.name), *(told(arm, key) for key in heads))
-    return table
+    rows = [[arm.name, *(told(arm, key) for key in heads)] for arm in arms]
+    return Fitted((what, *heads.values()), rows)
 
 
 def told(arm: ArmVerdict, key: str) -> str:

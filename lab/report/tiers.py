@@ -15,7 +15,7 @@ from engine.shapes import BY_REQUEST
 from lab.copies import by_pool, never_ran
 from lab.memory import spelled
 from lab.mismatches import mismatches
-from lab.report.table import plain_table
+from lab.report.grid import plain_table
 
 if TYPE_CHECKING:
     from lab.copies import CopyPath

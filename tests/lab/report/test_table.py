@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from lab.report import words
+from lab.report.grid import Fitted
 from lab.report.markdown import markdown
 from lab.report.table import print_run, run_report
 from lab.stats import wilson
@@ -70,6 +71,30 @@ def test_it_fits_and_needs_no_colour(width: int) -> None:
     assert "\x1b" not in text
     assert "inconclusive" in text
     assert "padded_row_wrote_owned_slot 31" in text
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_a_narrow_terminal_gets_more_tables_and_no_shorter_verdict(width: int) -> None:
+    verdict = with_tier({"hicache": True}, {"host_hits": 12, "graph_replays": 99_999})
+    last = replace(verdict.arms[-1], verdict="inconclusive", expected="corrupt")
+    shown = run_report(replace(verdict, arms=(*verdict.arms[:-1], last)))
+    text = printed(shown, width)
+    tables = text[: text.index("bf16, graph on: ")]
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert "inconclusive" in tables and "NO: corrupt" in tables and "…" not in text
+
+
+def test_a_name_breaks_between_its_words() -> None:
+    text = printed(run_report(four_arms()), 80)
+    rates = text[text.index("Wilson") : text.index("unfin")].split()
+    assert {"one", "at", "time", "graph"} <= set(rates)
+
+
+def test_a_table_that_fits_is_one() -> None:
+    table = Fitted(("arm", "a", "b"), [["x y", "1", "2"]])
+    assert table.pieces(12) == [[0, 1, 2]] and table.wide([0, 1, 2]) == 11
+    assert table.pieces(10) == [[0, 1], [0, 2]]
+    assert Fitted(table.heads, [["x", "1", "2"]], narrow=("b", "a")).pieces(8) == [[0, 2], [0, 1]]
 
 
 def test_the_headline_comes_first_and_is_one_sentence() -> None:
