@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lab.commands.output import console, show, show_json
 from lab.copies import copy_paths, stored_geometry
 from lab.errors import StoreError
-from lab.report.document import run_document
+from lab.report.document import shown_document
 from lab.report.replies import Case, badness, failed_replies, show_replies
 from lab.report.views import arm_view, run_view
 from lab.scenario.problem import did_you_mean
@@ -23,18 +23,22 @@ def inspect(results: Results, run: str, arm: str | None, session: int | None, li
     """Print the run, or one arm of it, and the replies that went wrong."""
     stored = results.run(run)
     _known(stored.arms, arm)
+    verdict = results.verdict(run) if stored.verdicts else None
+    histories = results.histories(run)
     if arm is None:
-        show(run_view(stored, results.verdict(run) if stored.verdicts else None))
+        show(run_view(stored, verdict, histories))
     else:
-        show(arm_view(next(h for h in results.histories(run) if h.name == arm)))
-    if stored.verdicts:
+        judged = {found.name: found for found in verdict.arms} if verdict else {}
+        history = next(found for found in histories if found.name == arm)
+        show(arm_view(history, stored, judged.get(arm)))
+    if verdict is not None:
         show_replies(results, run, session, console=console(), arm=arm, limit=limit)
 
 
 def inspect_json(
     results: Results, run: str, arm: str | None, session: int | None, limit: int
 ) -> None:
-    """The same as one document: the run, the failed replies with what failed in them, the tiers."""
+    """The same as one document: the run, its arms, the failed replies with what failed in them."""
     stored = results.run(run)
     _known(stored.arms, arm)
     findings = results.findings(run)
@@ -47,7 +51,7 @@ def inspect_json(
     ]
     worst = sorted(cases, key=badness)[:limit]
     failed = [_case(case) for case in (cases if session is not None else worst)]
-    about = {**run_document(stored), "versions": stored.versions}
+    about = shown_document(stored, histories, results.verdict(run) if stored.verdicts else None)
     show_json({**about, "failed": failed, **_tiers(histories)})
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from lab.copies import PATH, ROWS, copy_paths, stored_geometry
+from lab.exposure import exposure, violations
+from lab.report.origin import origin
+
 if TYPE_CHECKING:
-    from lab.records import ArmVerdict, RunVerdict
+    from lab.records import ArmHistory, ArmVerdict, RunVerdict
     from lab.store import StoredRun
 
 
@@ -27,6 +32,43 @@ def arm_document(arm: ArmVerdict) -> dict[str, Any]:
     """One arm; its effective settings are called ``toggles`` here."""
     fields = asdict(arm)
     return {"name": fields.pop("name"), "toggles": fields.pop("settings"), **fields}
+
+
+def shown_document(
+    run: StoredRun, histories: Sequence[ArmHistory], verdict: RunVerdict | None
+) -> dict[str, Any]:
+    """A stored run as `kvlab show` tells it: one object for each of ``histories``.
+
+    Its arms have the keys of `kvlab run`, the conclusions ``None`` where nobody judged, and all
+    that they counted.
+    """
+    judged = {arm.name: arm for arm in verdict.arms} if verdict else {}
+    arms = [shown_arm(found, judged.get(found.name)) for found in histories]
+    verdicts = [arm["verdict"] for arm in arms if arm["verdict"] is not None]
+    return {**run_document(run), **asdict(origin(run)), "arms": arms, "verdicts": verdicts}
+
+
+def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]:
+    """One arm: what was concluded, all that it counted, its copy paths and its geometry."""
+    observed = {
+        "name": history.name,
+        "toggles": history.settings,
+        "sessions": history.sessions,
+        "violations": violations(history.counters),
+        "exposure": exposure(history.counters),
+        "verdict": None,
+        "reason": None,
+        "history_digest": history.history_digest,
+        "wall_s": history.wall_s,
+        "virtual_s": history.virtual_s,
+    }
+    return {
+        **(arm_document(verdict) if verdict is not None else observed),
+        "stalled": history.stalled,
+        "counters": {n: c for n, c in history.counters.items() if not n.startswith((PATH, ROWS))},
+        "paths": [asdict(path) for path in copy_paths(history.counters)],
+        "geometry": stored_geometry(history),
+    }
 
 
 def run_document(run: StoredRun) -> dict[str, Any]:

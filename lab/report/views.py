@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from lab.copies import copy_paths, others, stored_geometry
+from lab.copies import BY_TOKEN, copy_paths, others, stored_geometry
+from lab.mismatches import mismatches
 from lab.report import words
-from lab.report.table import COLOURS, plain_table
-from lab.report.tiers import geometry_table, paths_table
+from lab.report.grid import plain_table
+from lab.report.origin import origin
+from lab.report.table import COLOURS
+from lab.report.tiers import MISMATCH, geometry_table, paths_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lab.records import ArmHistory, RunVerdict
+    from lab.copies import CopyPath
+    from lab.records import ArmHistory, ArmVerdict, RunVerdict
     from lab.store import StoredRun
 
 
@@ -55,38 +59,87 @@ def outcomes_table(verdict: RunVerdict) -> RenderableType:
     return table
 
 
-def run_view(stored: StoredRun, verdict: RunVerdict | None) -> RenderableType:
-    """One run: how it ended, its verdicts, and its outcome classes once it is judged."""
-    head = f"{stored.id}: {stored.scenario}, seed {stored.seed}, {stored.status}"
-    began = f"began {stored.started_at:%Y-%m-%d %H:%M:%S} UTC"
-    versions = ", ".join(f"{name} {version}" for name, version in stored.versions.items())
-    lines = Text(f"{head}\n", style="bold").append(f"{began}; {versions}", style="not bold dim")
+def run_view(
+    stored: StoredRun, verdict: RunVerdict | None, histories: Sequence[ArmHistory] = ()
+) -> RenderableType:
+    """One run: how it ended, its verdicts, and its outcome classes once it is judged.
+
+    Of its arms' ``histories`` only what nobody must miss: tiers that do not agree, and copies that
+    went token by token.
+    """
+    lines = head(stored)
     if verdict is None:
         stored_arms = ", ".join(f'"{name}"' for name in stored.arms) or "none"
-        return Group(lines, Text(f"Not judged. Arms stored: {stored_arms}."))
+        unjudged = Text(f"Not judged. Arms stored: {stored_arms}.")
+        return Group(lines, unjudged, *tier_lines(histories))
     verdicts = Text("\n").join(
         Text.assemble(f"{arm.name}: ", (arm.verdict, COLOURS.get(arm.verdict, "magenta")))
         for arm in verdict.arms
     )
-    return Group(lines, Text(words.headline(verdict)), verdicts, outcomes_table(verdict))
+    tiers = tier_lines(histories)
+    return Group(lines, Text(words.headline(verdict)), verdicts, *tiers, outcomes_table(verdict))
 
 
-def arm_view(history: ArmHistory) -> RenderableType:
-    """One arm: effective settings, how its replies ended, counters, copy paths and geometry."""
+def head(stored: StoredRun) -> Text:
+    """Run, scenario and seed, and where they come from: what a bug report begins with."""
+    title = f"{stored.id}: {stored.scenario}, seed {stored.seed}, {stored.status}\n"
+    about = {"began": f"{stored.started_at:%Y-%m-%d %H:%M:%S} UTC", **origin(stored).lines()}
+    said = "\n".join(f"{what}: {text}" for what, text in about.items())
+    return Text(title, style="bold").append(f"{said}\n", style="not bold")
+
+
+def tier_lines(histories: Sequence[ArmHistory]) -> list[Text]:
+    """Mismatches between tiers, and copies by token, each with its arms."""
+    wrong = words.by_arm({arm.name: mismatches(stored_geometry(arm)) for arm in histories})
+    ran = words.by_arm({arm.name: by_token(copy_paths(arm.counters)) for arm in histories})
+    return [
+        *(Text(f"{MISMATCH}: {line}", style="bold red") for line in wrong),
+        *(Text(f"{BY_TOKEN} ran: {line}") for line in ran),
+    ]
+
+
+def by_token(paths: Sequence[CopyPath]) -> list[str]:
+    """``c4 load, 12 calls, 768 tokens``: the pools of which anything was copied by token."""
+    return [
+        f"{path.pool} {path.operation}, {path.calls:,} calls, {path.rows:,} {path.unit}"
+        for path in paths
+        if path.branch == BY_TOKEN and path.calls
+    ]
+
+
+def verdict_line(verdict: ArmVerdict) -> Text:
+    """The arm's verdict and its reason, and what the scenario expected of it."""
+    colour = COLOURS.get(verdict.verdict, "magenta")
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    line = Text.assemble("verdict: ", (verdict.verdict, colour), reason)
+    if verdict.expected:
+        line.append(f"\nexpected {verdict.expected}: {words.expected_word(verdict)}")
+    return line.append(f" ({verdict.caveat})\n" if verdict.caveat else "\n")
+
+
+def arm_view(
+    history: ArmHistory, stored: StoredRun | None = None, verdict: ArmVerdict | None = None
+) -> RenderableType:
+    """One arm, fit for a bug report: its run's head, its verdict, effective settings, how its
+    replies ended, counters, copy paths and geometry.
+    """
     ends = Counter(
         reply.status if reply.status != "ok" else f"ok, {reply.finish_reason}"
         for reply in history.replies
     )
-    head = Text(f"{history.name}: {history.sessions} sessions\n", style="bold")
-    head.append(f"{history.history_digest}\n", style="not bold dim")
+    title = Text(f"{history.name}: {history.sessions} sessions\n", style="bold")
+    title.append(f"{history.history_digest}\n", style="not bold dim")
+    if verdict is not None:
+        title.append(verdict_line(verdict))
     if history.stalled:
-        head.append(f"wedged: {history.stalled}\n", style="red")
+        title.append(f"wedged: {history.stalled}\n", style="red")
     settings = {
         key: value if isinstance(value, str) else json.dumps(value)
         for key, value in history.settings.items()
     }
     return Group(
-        head,
+        *([head(stored)] if stored is not None else []),
+        title,
         pairs("setting", "value", settings),
         pairs("replies ended", "times", {key: str(n) for key, n in sorted(ends.items())}),
         pairs("counter", "value", {key: str(n) for key, n in others(history.counters).items()}),

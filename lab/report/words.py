@@ -197,14 +197,21 @@ def expectation(arms: Sequence[ArmVerdict]) -> list[str]:
 
 def geometry_lines(arms: Sequence[ArmVerdict]) -> list[str]:
     """One line for each mismatch between tiers, with the arms that have it."""
-    found: dict[str, list[ArmVerdict]] = {}
-    for arm in arms:
-        for mismatch in arm.mismatches:
-            found.setdefault(mismatch, []).append(arm)
-    return [f"geometry: {what} ({_whose(of_it, arms)})" for what, of_it in found.items()]
+    return [f"geometry: {what}" for what in by_arm({arm.name: arm.mismatches for arm in arms})]
 
 
-def _whose(some: Sequence[ArmVerdict], arms: Sequence[ArmVerdict]) -> str:
-    if len(some) == len(arms) > 1:
-        return "every arm"
-    return f"arm{'s' if len(some) > 1 else ''} {', '.join(quoted(arm) for arm in some)}"
+def by_arm(said: Mapping[str, Sequence[str]]) -> list[str]:
+    """What is said of arms, each phrase once, with the names of its arms behind it."""
+    found: dict[str, list[str]] = {}
+    for name, phrases in said.items():
+        for phrase in phrases:
+            found.setdefault(phrase, []).append(f'"{name}"')
+    every = "every arm" if len(said) > 1 else ""
+    return [
+        f"{phrase} ({(len(names) == len(said) and every) or _arms(names)})"
+        for phrase, names in found.items()
+    ]
+
+
+def _arms(names: Sequence[str]) -> str:
+    return f"arm{'s' if len(names) > 1 else ''} {', '.join(names)}"

@@ -80,6 +80,42 @@ def test_show_as_json_holds_copy_paths_and_geometry_by_arm(tiers: str, kvlab) ->
     assert (other["paths"], other["geometry"]) == ([], [])
 
 
+def test_show_as_json_is_one_object_an_arm_with_all_that_it_left(tiers: str, kvlab) -> None:
+    document = kvlab("show", "--json").json
+    listed = kvlab("run", "good.yaml", "--json", "--sessions", "5").json
+    assert [arm["name"] for arm in document["arms"]] == [arm["name"] for arm in listed["arms"]]
+    arm = document["arms"][1]
+    assert set(listed["arms"][1]) <= set(arm)
+    assert arm["counters"]["graph_replays"] == 9 and arm["toggles"]["index_k"] == "fp8"
+    assert len(arm["paths"]) == 2 and not [name for name in arm["counters"] if "path" in name]
+    assert arm["mismatches"] and [found["agrees"] for found in arm["geometry"]] == [True, False]
+    assert document["command"] == "kvlab run good.yaml --sessions 5"
+    assert document["workload"]["kind"] == "tool_sessions" and document["build"]
+
+
+def test_show_as_json_of_one_arm_holds_no_other(tiers: str, kvlab) -> None:
+    document = kvlab("show", "--json", "--arm", "fp8, graph on").json
+    assert [arm["name"] for arm in document["arms"]] == ["fp8, graph on"]
+    assert document["verdicts"] == [document["arms"][0]["verdict"]]
+
+
+def test_show_of_the_run_names_mismatches_and_its_origin(tiers: str, kvlab) -> None:
+    said = kvlab("show", tiers)
+    assert "MISMATCH: index_k: 8,448 bytes" in said.out
+    assert "command: kvlab run good.yaml --sessions 5" in said.out
+    assert "geometry: index_k: 8,448 bytes a row on the host" in kvlab("report").out
+
+
+def test_show_as_json_of_a_run_that_nobody_judged_holds_what_was_seen(
+    trial: FakeTrial, kvlab
+) -> None:
+    trial.raises["bf16, one at a time"] = KeyboardInterrupt()
+    assert kvlab("run", "good.yaml", "--sessions", "5").code == 130
+    arms = kvlab("show", "--json").json["arms"]
+    assert len(arms) == 2 and {arm["verdict"] for arm in arms} == {None}
+    assert arms[0]["counters"]["graph_replays"] == 9 and arms[0]["exposure"]["prefix_hits"] == 9
+
+
 def test_show_of_an_unknown_arm_is_told(run: str, kvlab) -> None:
     said = kvlab("show", "--arm", "fp8, grph on")
     assert said.code == 2 and "did you mean 'fp8, graph on'" in said.err
