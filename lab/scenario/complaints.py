@@ -31,6 +31,7 @@ LIMITS = {
     "too_short": ("min_length", "a list of at least"),
     "string_too_long": ("max_length", "text, its characters at most"),
 }
+NUMBERS: dict[Any, str] = {int: "a whole number", float: "a number"}
 
 
 def problems(error: ValidationError, under: Path = ()) -> list[Problem]:
@@ -52,7 +53,27 @@ def problem(details: ErrorDetails, under: Path = ()) -> Problem:
         path = (*path, "kind")
         if kind == "union_tag_not_found":
             return Problem(path, MISSING, accepted_at(path)[0])
-    return _wrong_value(path, kind, details.get("input"), details.get("ctx", {}))
+    return _wrong_value(path, kind, details.get("input"), details.get("ctx", {}), bounds(loc))
+
+
+def bounds(loc: tuple[str | int, ...]) -> str:
+    """What a load's number may be: ``a number, at least 0, at most 1000000``; else nothing.
+
+    ``loc`` ends with the load's kind and the key.
+    """
+    match loc:
+        case ("workload", str(kind), str(key)) if kind in workloads():
+            field = workloads()[kind].model_fields.get(key)
+            if field is not None and field.annotation in NUMBERS:
+                phrases = dict(LIMITS.values())
+                limits = [
+                    f"{phrase} {getattr(found, name)}"
+                    for found in field.metadata
+                    for name, phrase in phrases.items()
+                    if hasattr(found, name)
+                ]
+                return ", ".join([NUMBERS[field.annotation], *limits])
+    return ""
 
 
 def _unknown_key(path: Path, keys: tuple[str, ...]) -> Problem:
@@ -63,10 +84,11 @@ def _unknown_key(path: Path, keys: tuple[str, ...]) -> Problem:
     return Problem(path, "unknown key", accepted, given, keys)
 
 
-def _wrong_value(path: Path, kind: str, given: Any, ctx: dict[str, Any]) -> Problem:
+def _wrong_value(path: Path, kind: str, given: Any, ctx: dict[str, Any], bound: str) -> Problem:
     if isinstance(given, dict) and "kind" in given and path == ("workload", "kind"):
         given = given["kind"]
     words, options = accepted_at(path)
+    words = words or bound
     if not words and kind in LIMITS:
         name, phrase = LIMITS[kind]
         words = f"{phrase} {ctx[name]}"

@@ -5,6 +5,7 @@ One rule: a mistake in an option is told of the option, not of the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ from ruamel.yaml.error import YAMLError
 
 from lab.errors import ScenarioError
 from lab.scenario.document import Patch
+
+ANOTHER = re.compile(r",\s*(?P<patch>[a-z_][a-z_0-9]*(\.\w+)*=.*)")  # what looks like a second one
+FREE_TEXT = ("about", "name")
 
 
 def patches(sets: Sequence[str], seed: int | None = None) -> list[Patch]:
@@ -30,6 +34,10 @@ def parse_set(text: str) -> Patch:
     steps = dotted.strip().split(".")
     if not equals or not all(steps):
         raise ScenarioError(f"{option}: not a patch; accepted: key.of.the.scenario=value")
+    following = ANOTHER.search(value)
+    if following and steps[-1] not in FREE_TEXT:
+        again = f"--set {following['patch']}"
+        raise ScenarioError(f"{option}: one key and its value; repeat --set for the next: {again}")
     keys = tuple(int(step) if step.isdecimal() else step for step in steps)
     return Patch(keys, value_of(value, option), option)
 

@@ -8,6 +8,7 @@ import pytest
 
 from lab.errors import ScenarioError
 from lab.scenario.loader import load_scenario
+from lab.scenario.patches import parse_set
 from tests.lab.scenario.files import broken, write
 
 MISTAKES = {
@@ -33,6 +34,18 @@ MISTAKES = {
     "duplicate key": ("target:", "name:", 5, "duplicate key", "name"),
     "tab": ("target:", "\ttarget:", 5, "not YAML", "\\t"),
     "no sessions": ("sessions: 60", "sessions: 0", 6, "workload.sessions: 0", "at least 1"),
+    "text for a pause": (
+        *("sessions: 60", "think_s: long", 6, "workload.think_s: 'long' is not"),
+        "accepted: a number, at least 0, at most 1000000",
+    ),
+    "no patience": (
+        *("sessions: 60", "timeout_s: 0", 6, "workload.timeout_s: 0 is not"),
+        "accepted: a number, more than 0, at most 1000000",
+    ),
+    "half a turn": (
+        *("sessions: 60", "turns: 1.5", 6, "workload.turns: 1.5 is not"),
+        "accepted: a whole number, at least 1, at most 64",
+    ),
     "unknown preset": ("reference", "referense", 6, "workload.preset", "did you mean 'reference'"),
     "unknown load": ("tool_sessions", "tool_sesions", 6, "workload.kind", "'tool_sessions'"),
     "another load's key": ("sessions: 60", "burst: 2", 6, "unknown key", "accepted: groups, kind"),
@@ -132,6 +145,8 @@ def test_a_missing_file_is_told_with_the_nearest_scenario(
         ("=1", "not a patch"),
         ("a..b=1", "not a patch"),
         ("engine.radix={", "the value is not YAML"),
+        ("engine.radix=true,engine.graph=false", "repeat --set for the next: --set engine.graph="),
+        ("engine.radix=true, graph=false", "one key and its value; repeat --set"),
         ("workload.sessions=-1", "-1 is not accepted"),
         ("engine=3", "accepted: a mapping"),
         ("seed=-3", "-3 is not accepted"),
@@ -143,3 +158,18 @@ def test_a_mistake_in_an_option_names_the_option(option: str, says: str, tmp_pat
         load_scenario(write(tmp_path), [option])
     assert str(caught.value).startswith(f"--set {option}: ")
     assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["about=a,b=c", "arms.0.name=graph=true, index_k=fp8"])
+def test_a_comma_in_free_text_begins_no_second_patch(text: str) -> None:
+    assert parse_set(text).value == text.partition("=")[2]
+
+
+def test_commas_of_a_mapping_begin_no_second_patch() -> None:
+    assert parse_set("toggles.graph={bad: true, good: false}").keys == ("toggles", "graph")
+
+
+def test_each_kind_of_load_states_its_own_bounds(tmp_path: Path) -> None:
+    path = broken(tmp_path, "{kind: tool_sessions,", "{kind: a_flood_a, turns: 1,")
+    with pytest.raises(ScenarioError, match=r"turns: 1 is not accepted; accepted: .* at least 2"):
+        load_scenario(path)
