@@ -35,7 +35,7 @@ SOMETIMES = {
 # What went through the tiers below the device, in a table of its own: counter -> toggle, head.
 # Where the toggle is on, that nothing came back is the news.
 HOST = {
-    "host_hits": ("hicache", "host\nhits"),
+    "host_hits": ("hicache", "host hits,\nrequests"),
     "pages_restored": ("hicache", "pages\nrestored"),
     "pages_backed_up": ("hicache", "pages\nbacked up"),
     "hisparse_swap_ins": ("hisparse", "hisparse\nswap-ins"),

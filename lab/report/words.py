@@ -176,7 +176,7 @@ def clean_part(arms: Sequence[ArmVerdict]) -> list[str]:
     sessions = sum(arm.sessions for arm in clean)
     verb = "is" if len(clean) == 1 else "are"
     who = "every arm is" if len(clean) == len(arms) else f"{len(clean)} of {len(arms)} arms {verb}"
-    return [f"{who} clean (0 of {sessions} sessions)"]
+    return [f"{who} clean (0 of {sessions} sessions corrupt)"]
 
 
 def expectation(arms: Sequence[ArmVerdict]) -> list[str]:

@@ -101,7 +101,7 @@ def test_the_headline_comes_first_and_is_one_sentence() -> None:
     text = printed(run_report(sample_run()[0]), width=200)
     assert text.splitlines()[0] == (
         '"bf16, graph on" corrupts 10 of 60 sessions (16.7 %), "fp8, graph on" 0 of 60 '
-        "(p = 0.0013); 2 of 3 arms are clean (0 of 120 sessions); as expected."
+        "(p = 0.0013); 2 of 3 arms are clean (0 of 120 sessions corrupt); as expected."
     )
 
 
@@ -195,7 +195,7 @@ def test_a_run_without_a_violation_says_so() -> None:
     arms = [history("fp8, graph on")]
     text = printed(run_report(run_verdict("r", arms, {"fp8, graph on": 0})))
     assert "No corrupt reply and no violation in any arm." in text
-    assert text.startswith("Every arm is clean (0 of 60 sessions); as expected.")
+    assert text.startswith("Every arm is clean (0 of 60 sessions corrupt); as expected.")
 
 
 def test_an_arms_name_is_never_markup() -> None:
