@@ -93,11 +93,12 @@ def judge_run(results: Results, run: str) -> RunVerdict:
 def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Path:
     """Figures and a markdown report of a judged run; returns their folder."""
     folder = folder_of(verdict.run, results.path, out)
-    findings = results.findings(verdict.run)
-    save_figures(verdict, results.histories(verdict.run), findings, folder)
+    findings, histories = results.findings(verdict.run), results.histories(verdict.run)
+    save_figures(verdict, histories, findings, folder)
     report = folder / "report.md"
+    text = markdown(verdict, results.run(verdict.run), histories)
     try:
-        report.write_text(markdown(verdict), encoding="utf-8")
+        report.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{report}: cannot be written: {error.strerror}") from error
     return folder

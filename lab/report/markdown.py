@@ -10,31 +10,51 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from lab.copies import by_pool, copy_paths, stored_geometry
 from lab.report import words
+from lab.report.origin import origin
 from lab.report.table import exposure_heads, host_heads, told
+from lab.report.tiers import MISMATCH
 
 if TYPE_CHECKING:
-    from lab.records import ArmVerdict, RunVerdict
+    from lab.records import ArmHistory, ArmVerdict, RunVerdict
+    from lab.store import StoredRun
+
+GEOMETRY = ("pool", "tier", "order", "page_tokens", "entries", "item_bytes", "layers", "pages")
+COPIES = ("pool", "operation", "branch", "layout", "calls", "rows", "unit")
 
 
-def markdown(verdict: RunVerdict) -> str:
-    """The whole report; ends with a newline."""
+def markdown(
+    verdict: RunVerdict, stored: StoredRun | None = None, histories: Sequence[ArmHistory] = ()
+) -> str:
+    """The whole report; ends with a newline.
+
+    ``stored`` says where the run comes from, ``histories`` what its arms copied between tiers.
+    """
     parts = [
         f"# {verdict.scenario}: run {verdict.run}",
         words.headline(verdict),
         "## Rates",
         rates(verdict),
-        "\n".join(f"- {words.note(verdict, arm)}" for arm in verdict.arms),
+        "\n".join(f"- {line}" for line in notes(verdict)),
         "## Exposure",
         exposure(verdict.arms),
         "## What went wrong",
         wrong(verdict.arms),
+        *host_tiers(histories),
         "## To repeat it",
+        *([repeat(stored)] if stored is not None else []),
         f"Seed {verdict.seed}; {verdict.wall_s:.1f} s of wall clock, "
         f"{verdict.virtual_s:.1f} s of the arms' clocks.",
         settings(verdict.arms),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def notes(verdict: RunVerdict) -> list[str]:
+    """One line an arm, and one for each pool that is not the same in both tiers."""
+    said = [words.note(verdict, arm) for arm in verdict.arms]
+    return [*said, *words.geometry_lines(verdict.arms)]
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -81,6 +101,36 @@ def wrong(arms: Sequence[ArmVerdict]) -> str:
     """Outcome classes and violations of every arm."""
     rows = [[arm.name, words.tally(arm.outcomes), words.tally(arm.violations)] for arm in arms]
     return table(["arm", "corrupt replies by class", "violations"], rows)
+
+
+def host_tiers(histories: Sequence[ArmHistory]) -> list[str]:
+    """What is not the same in both tiers, and the copies that ran; nothing where none did."""
+    sizes = [
+        [arm.name, *(plain(row[key]) for key in GEOMETRY), "yes" if row["agrees"] else MISMATCH]
+        for arm in histories
+        for tiers in by_pool(stored_geometry(arm)).values()
+        if not all(row["agrees"] for row in tiers.values())
+        for row in tiers.values()
+    ]
+    copies = [
+        [arm.name, *(str(getattr(path, key)) for key in COPIES)]
+        for arm in histories
+        for path in copy_paths(arm.counters)
+        if path.calls
+    ]
+    found = [
+        *([table(["arm", *GEOMETRY, "agrees"], sizes)] if sizes else []),
+        *([table(["arm", *COPIES], copies)] if copies else []),
+    ]
+    return ["## Host tiers", *found] if found else []
+
+
+def repeat(stored: StoredRun) -> str:
+    """The command as it was typed, the code under test, the load and the versions."""
+    told = origin(stored).lines()
+    command = told.pop("command")
+    lines = [f"- {what}: {text}" for what, text in told.items()]
+    return "\n".join([f"```sh\n{command}\n```\n", *lines])
 
 
 def settings(arms: Sequence[ArmVerdict]) -> str:

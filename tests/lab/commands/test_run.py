@@ -16,6 +16,15 @@ pytestmark = pytest.mark.usefixtures("folder")
 ARMS = ["bf16, graph on", "fp8, graph on", "bf16, one at a time"]
 
 
+def test_the_report_holds_the_command_as_it_was_typed(folder: Path, trial, kvlab) -> None:
+    kvlab("run", "good.yaml", "--set", "engine.graph_max_bs=32", "--sessions", "5", "--out", "o")
+    text = (folder / "o" / "report.md").read_text()
+    assert "\nkvlab run good.yaml --set engine.graph_max_bs=32 --sessions 5\n" in text
+    kvlab("ab", "good.yaml", "--toggle", "graph=true,false", "--seed", "3", "--out", "o")
+    text = (folder / "o" / "report.md").read_text()
+    assert "\nkvlab ab good.yaml --toggle graph=true,false --seed 3\n" in text
+
+
 def test_a_run_prints_exactly_one_json_document(trial: FakeTrial, kvlab) -> None:
     said: Said = kvlab("run", "good.yaml", "--json", "--seed", "7", "--sessions", "20")
     assert said.code == 0 and said.err == ""

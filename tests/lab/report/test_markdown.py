@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from lab.judging import judge_run
+from lab.records import Asked
 from lab.report.markdown import markdown
+from tests.lab.report.test_views import STORED
 from tests.lab.samples import history, run_verdict, sample_run
+from tests.lab.tiers import row, tiered
 
 
 def test_it_holds_what_a_reader_needs_to_judge_and_to_repeat() -> None:
@@ -17,11 +23,43 @@ def test_it_holds_what_a_reader_needs_to_judge_and_to_repeat() -> None:
     assert "sha256:" in text
 
 
+SHORT = [row("device", 16384), row("host", 8448, agrees=False)]
+
+
+def test_it_ends_with_the_command_the_build_the_load_and_the_versions() -> None:
+    yaml = "build: [some_defect]\nworkload: {kind: twins, preset: small, sessions: 60}\n"
+    argv = ("kvlab", "run", "a.yaml", "--set", "engine.pool_pages=280", "--sessions", "24")
+    stored = replace(STORED, yaml=yaml, asked=Asked(argv))
+    text = markdown(sample_run()[0], stored)
+    ends = text[text.index("## To repeat it") :]
+    command = "kvlab run a.yaml --set engine.pool_pages=280 --sessions 24"
+    assert f"```sh\n{command}\n```\n" in ends
+    assert "- build: some_defect\n- workload: kind twins, preset small, sessions 60\n" in ends
+    assert "- versions: torch 2.13.0\n" in ends
+
+
+def test_it_holds_the_tiers_that_do_not_agree_and_the_copies_that_ran() -> None:
+    arms = [tiered("one", SHORT), tiered("two", [row("device", 64), row("host", 64)])]
+    verdict, _ = judge_run("r", "s", 0, arms, None)
+    text = markdown(verdict, None, arms)
+    assert "| one | index_k | device | layer_first | 256 | 64 | 16384 | 1 | 833 | yes |" in text
+    assert "| one | index_k | host | layer_first | 256 | 64 | 8448 | 1 | 1665 | MISMATCH |" in text
+    assert "| two | index_k | host" not in text and "token_granular" not in text
+    ran = "index_k | load | per_layer_mla | layer_first | 85 | 340 | page rows |"
+    assert f"| one | {ran}" in text and f"| two | {ran}" in text
+    assert "- geometry: index_k: 8,448 bytes a row on the host, 16,384 on the device (arm" in text
+
+
+def test_a_run_without_host_tiers_says_nothing_of_them() -> None:
+    verdict, arms = sample_run()
+    assert "Host tiers" not in markdown(verdict, STORED, arms)
+
+
 def test_every_table_has_as_many_cells_in_each_line_as_heads() -> None:
     bar = history("a | b")
-    text = markdown(run_verdict("r", [bar], {"a | b": 0}))
+    text = markdown(run_verdict("r", [bar], {"a | b": 0}), STORED, [tiered("a | b", SHORT)])
     tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
-    assert len(tables) == 4
+    assert len(tables) == 6
     for lines in tables:
         widths = [line.replace(r"\|", "").count("|") for line in lines]
         assert widths == [widths[0]] * len(lines)
