@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import exit_code, show_run
+from lab.commands.output import exit_code, note_idle, show_run
 
 Arms = Annotated[list[str] | None, typer.Argument(metavar="[A B]", help="Two arms of the file.")]
 Toggle = Annotated[
@@ -36,6 +36,7 @@ def ab(
     two = pair(load_scenario(scenario, sets or (), seed), arms or (), toggle)
     command = ["ab", *(arms or ()), *(["--toggle", toggle] if toggle else [])]
     how = asked(command, scenario, two, sets=sets or (), seed=seed, sessions=sessions)
+    note_idle(two)
     verdict = perform(capped(two, sessions), db, out, how)
     show_run(verdict, as_json, folder_of(verdict.run, db, out))
     raise typer.Exit(exit_code(verdict, fail_on))

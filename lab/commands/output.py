@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from lab.commands.options import FailOn
     from lab.records import RunVerdict
+    from lab.scenario.models import Scenario
 
 NARROWEST = 100  # columns of a table where the output is not a terminal
 
@@ -50,6 +51,14 @@ def show_run(verdict: RunVerdict, as_json: bool, folder: Path | None = None) -> 
 def note(text: str) -> None:
     """Say something beside the result."""
     typer.echo(text, err=True)
+
+
+def note_idle(scenario: Scenario) -> None:
+    """Say which settings of a scenario change nothing."""
+    from lab.scenario.idle import without_effect
+
+    for said in without_effect(scenario):
+        note(f"note: {said}")
 
 
 def exit_code(verdict: RunVerdict, fail_on: Sequence[FailOn] | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import exit_code, show_run
+from lab.commands.output import exit_code, note_idle, show_run
 
 
 def run(
@@ -25,6 +25,7 @@ def run(
 
     whole = load_scenario(scenario, sets or (), seed)
     how = asked(["run"], scenario, whole, sets=sets or (), seed=seed, sessions=sessions)
+    note_idle(whole)
     verdict = perform(capped(whole, sessions), db, out, how)
     show_run(verdict, as_json, folder_of(verdict.run, db, out))
     raise typer.Exit(exit_code(verdict, fail_on))

@@ -41,6 +41,8 @@ def check(files: Files = None, sets: o.Sets = None, as_json: o.Json = False) -> 
     for entry in checked:
         if not as_json or entry.problem:
             note(entry.problem or f"{entry.path}: ok")
+            for said in entry.notes:
+                note(f"{entry.path}: note: {said}")
     raise typer.Exit(2 if any(entry.problem for entry in checked) else 0)
 
 

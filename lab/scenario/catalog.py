@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lab.errors import ScenarioError, UserError
+from lab.scenario.idle import without_effect
 from lab.scenario.loader import SCENARIOS, listed, load_scenario
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ class Entry:
     scenario: Scenario | None
     problem: str = ""
 
+    @property
+    def notes(self) -> list[str]:
+        """What the file says in vain."""
+        return without_effect(self.scenario) if self.scenario else []
+
     def document(self) -> dict[str, Any]:
         """The entry for `--json`."""
         found = self.scenario
@@ -39,6 +45,7 @@ class Entry:
             "build": list(found.build) if found else None,
             "arms": [arm.name for arm in found.arms] if found else None,
             "problem": self.problem or None,
+            "notes": self.notes,
         }
 
 

@@ -15,4 +15,5 @@ GRAPH_MAX_BS = toggle(
     flag="--cuda-graph-max-bs",
     applies="engine",
     about="largest captured batch, in rows",
+    needs=("graph",),
 )

@@ -16,4 +16,5 @@ HICACHE_IO = toggle(
     flag="--hicache-io-backend",
     applies="engine",
     about="what copies pages between the tiers",
+    needs=("hicache",),
 )

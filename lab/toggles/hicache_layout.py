@@ -15,4 +15,5 @@ HICACHE_LAYOUT = toggle(
     flag="--hicache-mem-layout",
     applies="engine",
     about="order of pages and layers on the host",
+    needs=("hicache",),
 )

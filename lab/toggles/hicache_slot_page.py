@@ -17,4 +17,5 @@ HICACHE_SLOT_PAGE = toggle(
     flag="none, slot_page_size of the host pools",
     applies="engine",
     about="tokens that a copy cuts into whole page rows",
+    needs=("hicache",),
 )

@@ -15,4 +15,5 @@ HICACHE_WRITE = toggle(
     flag="--hicache-write-policy",
     applies="engine",
     about="when a page is backed up to the host",
+    needs=("hicache",),
 )

@@ -16,4 +16,5 @@ HISPARSE_BUFFER = toggle(
     flag="device_buffer_size of --hisparse-config",
     applies="engine",
     about="c4 entries that a request keeps on the device",
+    needs=("hisparse",),
 )

@@ -15,4 +15,5 @@ HOST_GB_PER_S = toggle(
     flag="none, a property of the machine",
     applies="engine",
     about="rate of the link between device and host",
+    needs=("hicache", "hisparse"),
 )

@@ -15,4 +15,5 @@ HOST_RATIO = toggle(
     flag="--hicache-ratio",
     applies="engine",
     about="host pages over device pages",
+    needs=("hicache",),
 )

@@ -16,4 +16,5 @@ HOST_STRATEGY = toggle(
     flag="none, the model's family decides",
     applies="engine",
     about="family whose rule sizes the host pools",
+    needs=("hicache",),
 )

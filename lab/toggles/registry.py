@@ -16,7 +16,7 @@ class Toggle:
     """One setting of the engine or of the load, as scenarios, ``--set`` and bisection name it.
 
     ``flag`` is the production option that it stands for; ``applies`` says whether flipping it needs
-    another engine or only another load.
+    another engine or only another load; without any of the switches in ``needs`` it has no effect.
     """
 
     key: str
@@ -25,6 +25,7 @@ class Toggle:
     applies: Literal["engine", "load"]
     flag: str
     about: str
+    needs: tuple[str, ...] = ()
 
 
 TOGGLES: Registry[Toggle] = Registry("toggle", "lab.toggles")
@@ -38,9 +39,10 @@ def toggle(
     flag: str,
     about: str,
     applies: Literal["engine", "load"] = "engine",
+    needs: tuple[str, ...] = (),
 ) -> Toggle:
     """File one toggle and return it."""
-    return TOGGLES.register(key)(Toggle(key, domain, default, applies, flag, about))
+    return TOGGLES.register(key)(Toggle(key, domain, default, applies, flag, about, needs))
 
 
 def defaults() -> dict[str, Any]:

@@ -189,3 +189,11 @@ def test_ab_makes_the_arms_of_a_toggle(trial, kvlab) -> None:
     said = kvlab("ab", "good.yaml", "--toggle", "graph=true,false", "--json", "--sessions", "5")
     assert [arm["toggles"]["graph"] for arm in said.json["arms"]] == [True, False]
     assert trial.asked == [("graph=true", 5, 0), ("graph=false", 5, 0)]
+
+
+@pytest.mark.parametrize("command", [["run", "good.yaml"], ["ab", "good.yaml", "--toggle"]])
+def test_settings_without_effect_are_noted_before_the_run(command, trial, folder, kvlab) -> None:
+    argv = [*command, "index_k=bf16,fp8"] if command[0] == "ab" else command
+    said = kvlab(*argv, "--set", "engine.host_ratio=3", "--sessions", "2", "--json")
+    assert said.code == 0 and said.json["arms"]
+    assert said.err.startswith("note: host_ratio has no effect: hicache is off\n")

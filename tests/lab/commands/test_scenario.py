@@ -43,3 +43,11 @@ def test_schema_prints_the_schema(kvlab) -> None:
 def test_a_root_that_is_no_folder_is_told(folder: Path, kvlab) -> None:
     said = kvlab("scenario", "list")
     assert said.code == 2 and "scenarios: no such folder" in said.err
+
+
+def test_check_notes_what_has_no_effect_and_fails_nothing(scenarios: Path, kvlab) -> None:
+    argv = ("scenario", "check", "scenarios/good.yaml", "--set", "engine.host_ratio=3")
+    said = kvlab(*argv)
+    told = "host_ratio has no effect: hicache is off"
+    assert said.code == 0 and f"good.yaml: note: {told}\n" in said.err
+    assert kvlab(*argv, "--json").json[0]["notes"] == [told]

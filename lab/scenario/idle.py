@@ -1,0 +1,47 @@
+"""Settings that a scenario gives and that change nothing. One rule: they are noted, not refused.
+
+Only what the file or an option gave is told of; a default is nobody's intention.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.toggles import TOGGLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lab.scenario.models import Arm, Scenario
+
+
+def without_effect(scenario: Scenario) -> list[str]:
+    """``hicache_write, host_ratio have no effect: hicache is off``, and the same by arm.
+
+    What the engine's settings give has an effect if it has one in some arm that leaves it as it is.
+    """
+    everywhere = _off(scenario.engine, scenario, scenario.arms)
+    said = [_told(keys, needs) for needs, keys in everywhere.items()]
+    for arm in scenario.arms:
+        own = _off(arm.overrides, scenario, [arm])
+        said += [f"arm {arm.name!r}: {_told(keys, needs)}" for needs, keys in own.items()]
+    return said
+
+
+def _off(
+    given: Iterable[str], scenario: Scenario, arms: Iterable[Arm]
+) -> dict[tuple[str, ...], list[str]]:
+    """The keys of ``given`` that lack what they need in every one of the arms, by what it is."""
+    settings = [scenario.settings(arm) for arm in arms]
+    found: dict[tuple[str, ...], list[str]] = {}
+    for key in given:
+        needs = TOGGLES.all()[key].needs
+        if needs and not any(values[switch] for values in settings for switch in needs):
+            found.setdefault(needs, []).append(key)
+    return found
+
+
+def _told(keys: list[str], needs: tuple[str, ...]) -> str:
+    have = "have" if len(keys) > 1 else "has"
+    are = "are" if len(needs) > 1 else "is"
+    return f"{', '.join(keys)} {have} no effect: {' and '.join(needs)} {are} off"
