@@ -59,11 +59,17 @@ class Fitted:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         for columns in self.pieces(options.max_width):
-            yield self.table(columns)
+            yield self.table(columns, options.max_width)
 
-    def table(self, columns: Sequence[int]) -> Table:
-        """The table of these columns."""
+    def table(self, columns: Sequence[int], width: int) -> Table:
+        """The table of these columns; those that wrap share what is left, the first one first."""
         table = plain_table(*(self.heads[column] for column in columns), text=self.text)
+        spare = max(0, width - self.wide(columns))
+        for made, column in zip(table.columns, columns, strict=True):
+            if not made.no_wrap:
+                least, whole = self._least(column), longest(self._in(column))
+                made.width = least + min(spare, max(0, whole - least))
+                spare -= made.width - least
         for row in self.rows:
             table.add_row(*(row[column] for column in columns))
         return table
@@ -85,11 +91,13 @@ class Fitted:
         return sum(self._least(column) + GAP for column in columns)
 
     def _least(self, column: int) -> int:
-        cells = [row[column].plain for row in self.rows]
-        head = longest(self.heads[column].split("\n"))
+        cells, head = self._in(column), longest(self.heads[column].split("\n"))
         if column == 0:
             return max(head, longest(_words(cells)), min(longest(cells), NAME))
         return max(head, longest(_words(cells) if self.heads[column] in self.text else cells))
+
+    def _in(self, column: int) -> list[str]:
+        return [row[column].plain for row in self.rows]
 
 
 def longest(texts: Sequence[str]) -> int:

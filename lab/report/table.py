@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from lab.report import words
-from lab.report.grid import Fitted, plain_table
+from lab.report.grid import Fitted
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
@@ -144,13 +144,14 @@ def counted(counters: Mapping[str, int], key: str) -> str:
 
 def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
     """Outcome classes of corrupt replies and violations by name, of the arms that have any."""
-    table = plain_table(*WRONG, text=WRONG)
-    for arm in arms:
-        if any(arm.outcomes.values()) or any(arm.violations.values()):
-            table.add_row(Text(arm.name), words.tally(arm.outcomes), words.tally(arm.violations))
-    if not table.row_count:
+    rows = [
+        (arm.name, words.tally(arm.outcomes), words.tally(arm.violations))
+        for arm in arms
+        if any(arm.outcomes.values()) or any(arm.violations.values())
+    ]
+    if not rows:
         return [Text("No corrupt reply and no violation in any arm.\n")]
-    return [table]
+    return [Fitted(WRONG, rows, WRONG)]
 
 
 def notes(verdict: RunVerdict) -> Text:
