@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.shapes import bytes_of, geometry_of
@@ -14,11 +15,16 @@ if TYPE_CHECKING:
     from engine.config import EngineConfig
 
 GIB = 2**30
+CGROUP = Path("/sys/fs/cgroup/memory.max")
 
 
-def machine_bytes() -> int:
-    """The memory of this machine, all of it."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def machine_bytes(limit: Path = CGROUP) -> int:
+    """The memory of this machine, all of it, or what a container may have of it."""
+    has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(has, int(limit.read_text(encoding="ascii")))
+    except (OSError, ValueError):  # no control group, or one without a limit: `max`
+        return has
 
 
 def pool_bytes(config: EngineConfig) -> dict[str, int]:
