@@ -11,7 +11,7 @@ INCIDENT := scenarios/incidents/padded_scatter_stale_slots.yaml
 help:
 	@echo 'make demo    install, then a smaller run of the incident: five minutes at most on two cores'
 	@echo 'make test    install, check, and run every test'
-	@echo 'make slow    the long tests: the baseline of 1,488 sessions on three seeds'
+	@echo 'make slow    the long tests: the baseline of 1,848 sessions on three seeds'
 	@echo 'make check   ruff, mypy --strict, import contracts'
 	@echo 'make bench   what the bundled engine does a second, and where the time goes'
 
@@ -38,7 +38,7 @@ check: $(VENV)/.test
 unit: $(VENV)/.test
 	$(BIN)/pytest --ignore=tests/kernels -m 'not slow and not gpu' -n 2 --dist worksteal
 
-# The baseline at its full size on three seeds, and long exactness runs: about an hour and a half on two cores.
+# The baseline at its full size on three seeds, and long exactness runs: about two hours on two cores.
 slow: $(VENV)/.test
 	$(BIN)/pytest -m slow -n 2 --dist worksteal
 

@@ -6,12 +6,13 @@ import pytest
 
 from lab.copies import stored_geometry
 from tests.scenarios.dirty import Ran, dirty
-from tests.scenarios.whole import arms
+from tests.scenarios.whole import arms, run, scenario
 
 SLOT, ALLOCATION, TOPK = (
     f"hypotheses/{name}" for name in ("slot_page_256", "index_k_allocation", "topk_versions")
 )
 EVERY = [(name, arm) for name in (SLOT, ALLOCATION, TOPK) for arm in arms(name)]
+LENGTHS = "hypotheses/prefix_lengths"
 TOKENS_AN_ENTRY = {"swa": 1, "c4": 4, "index_k": 4, "c128": 128}
 
 
@@ -74,3 +75,19 @@ def test_both_selection_kernels_lead_to_the_same_replies(dtype: str) -> None:
     one, other = (dirty(TOPK, f"{dtype}, {version}") for version in ("v1", "v2"))
     assert one.texts() == other.texts()
     assert [ran.history.settings["topk"] for ran in (one, other)] == ["v1", "v2"]
+
+
+def test_prefixes_around_a_page_boundary_are_evicted_and_restored_exactly() -> None:
+    """Six sessions: a family a token short of whole pages, one of whole pages, one beyond."""
+    ran = Ran(*run(scenario(LENGTHS, 6), "evicted and restored"))
+    assert ran.clean, ran.verdict
+    assert ran.count("pages_restored") > 0
+    assert ran.count("evicted_pages") > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("arm", arms(LENGTHS))
+def test_prefixes_around_every_page_boundary_are_reused_exactly(arm: str, seed: int) -> None:
+    ran = Ran(*run(scenario(LENGTHS, 24), arm, seed))
+    assert ran.clean, ran.verdict
