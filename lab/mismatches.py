@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+NONE = "–"  # a server may state less than ours does
 ALIKE = {"entries": "entries a page", "layers": "layers", "page_tokens": "tokens a page"}
 
 
@@ -13,21 +14,27 @@ def mismatches(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
     ``index_k: 8,448 bytes a row on the host, 16,384 on the device``
     """
-    device = {row["pool"]: row for row in rows if row["tier"] == "device"}
+    device = {row.get("pool"): row for row in rows if row.get("tier") == "device"}
     return tuple(
-        f"{row['pool']}: {_difference(row, device.get(row['pool']))}"
+        f"{row.get('pool', NONE)}: {_difference(row, device.get(row.get('pool')))}"
         for row in rows
-        if not row["agrees"]
+        if not row.get("agrees", True)
     )
 
 
 def _difference(row: Mapping[str, Any], device: Mapping[str, Any] | None) -> str:
-    said = f"{row['item_bytes']:,} bytes a row on the {row['tier']}"
+    tier = row.get("tier", NONE)
+    said = f"{_number(row, 'item_bytes')} bytes a row on the {tier}"
     if device is None or row is device:
         return f"{said}, not what its layout says"
-    if row["item_bytes"] != device["item_bytes"]:
-        return f"{said}, {device['item_bytes']:,} on the device"
+    if row.get("item_bytes") != device.get("item_bytes"):
+        return f"{said}, {_number(device, 'item_bytes')} on the device"
     for key, what in ALIKE.items():
-        if row[key] != device[key]:
-            return f"{row[key]:,} {what} on the {row['tier']}, {device[key]:,} on the device"
+        if row.get(key) != device.get(key):
+            return f"{_number(row, key)} {what} on the {tier}, {_number(device, key)} on the device"
     return f"{said} and on the device, in another layout"
+
+
+def _number(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key, NONE)
+    return f"{value:,}" if isinstance(value, int) else str(value)

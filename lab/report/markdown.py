@@ -7,8 +7,8 @@ digests.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from lab.copies import by_pool, copy_paths, stored_geometry
 from lab.report import words
@@ -106,10 +106,10 @@ def wrong(arms: Sequence[ArmVerdict]) -> str:
 def host_tiers(histories: Sequence[ArmHistory]) -> list[str]:
     """What is not the same in both tiers, and the copies that ran; nothing where none did."""
     sizes = [
-        [arm.name, *(plain(row[key]) for key in GEOMETRY), "yes" if row["agrees"] else MISMATCH]
+        [arm.name, *(plain(row.get(key, "–")) for key in GEOMETRY), _agrees(row)]
         for arm in histories
         for tiers in by_pool(stored_geometry(arm)).values()
-        if not all(row["agrees"] for row in tiers.values())
+        if MISMATCH in map(_agrees, tiers.values())
         for row in tiers.values()
     ]
     copies = [
@@ -123,6 +123,10 @@ def host_tiers(histories: Sequence[ArmHistory]) -> list[str]:
         *([table(["arm", *COPIES], copies)] if copies else []),
     ]
     return ["## Host tiers", *found] if found else []
+
+
+def _agrees(row: Mapping[str, Any]) -> str:
+    return "yes" if row.get("agrees", True) else MISMATCH
 
 
 def repeat(stored: StoredRun) -> str:

@@ -73,8 +73,7 @@ def run_view(
         unjudged = Text(f"Not judged. Arms stored: {stored_arms}.")
         return Group(lines, unjudged, *tier_lines(histories))
     verdicts = Text("\n").join(
-        Text.assemble(f"{arm.name}: ", (arm.verdict, COLOURS.get(arm.verdict, "magenta")))
-        for arm in verdict.arms
+        Text.assemble(f"{arm.name}: ", *verdict_words(arm)) for arm in verdict.arms
     )
     tiers = tier_lines(histories)
     return Group(lines, Text(words.headline(verdict)), verdicts, *tiers, outcomes_table(verdict))
@@ -109,12 +108,16 @@ def by_token(paths: Sequence[CopyPath]) -> list[str]:
 
 def verdict_line(verdict: ArmVerdict) -> Text:
     """The arm's verdict and its reason, and what the scenario expected of it."""
-    colour = COLOURS.get(verdict.verdict, "magenta")
-    reason = f": {verdict.reason}" if verdict.reason else ""
-    line = Text.assemble("verdict: ", (verdict.verdict, colour), reason)
+    line = Text.assemble("verdict: ", *verdict_words(verdict))
     if verdict.expected:
         line.append(f"\nexpected {verdict.expected}: {words.expected_word(verdict)}")
     return line.append(f" ({verdict.caveat})\n" if verdict.caveat else "\n")
+
+
+def verdict_words(verdict: ArmVerdict) -> tuple[tuple[str, str], str]:
+    """The verdict in its colour, and its reason where it has one."""
+    colour = COLOURS.get(verdict.verdict, "magenta")
+    return (verdict.verdict, colour), f": {verdict.reason}" if verdict.reason else ""
 
 
 def arm_view(

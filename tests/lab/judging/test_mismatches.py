@@ -35,6 +35,12 @@ def test_a_row_without_a_row_of_the_device_beside_it_is_told_alone() -> None:
     assert said == "index_k: 8,448 bytes a row on the device, not what its layout says"
 
 
+def test_a_server_that_states_less_breaks_nothing() -> None:
+    assert mismatches([{"pool": "c4"}, {}]) == ()
+    (said,) = mismatches([{"pool": "c4", "agrees": False}])
+    assert said == "c4: – bytes a row on the –, not what its layout says"
+
+
 def test_the_run_says_which_arms_have_it() -> None:
     arms = [tiered("one", SHORT), tiered("two", GOOD), tiered("three", SHORT)]
     verdict, _ = judge_run("r", "s", 0, arms, None)

@@ -66,6 +66,13 @@ def test_a_run_shows_the_tiers_that_do_not_agree_in_which_arms() -> None:
     assert "MISMATCH" not in printed(run_view(STORED, sample_run()[0], arms[1:]))
 
 
+def test_a_run_says_why_an_arm_is_what_it_is() -> None:
+    verdict, _ = sample_run()
+    told = replace(verdict.arms[1], verdict="inconclusive", reason="never exercised: graph")
+    text = printed(run_view(STORED, replace(verdict, arms=(verdict.arms[0], told))))
+    assert "fp8, graph on: inconclusive: never exercised: graph" in text
+
+
 def test_a_run_shows_copies_by_token_where_any_ran() -> None:
     ran, never = tiered("one", GOOD), tiered("two", GOOD)
     ran.counters.update({f"path:{DORMANT}": 12, f"path_rows:{DORMANT}": 3072})

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from lab.errors import StoreError
+from lab.records import Asked
 from lab.store import migrations, open_results
 from lab.store.migrations import MIGRATIONS, migration
 
@@ -88,6 +89,24 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "cannot make its folder" in refusal(tmp_path / "file" / "lab.duckdb")
     assert "cannot be opened" in refusal(tmp_path)
+
+
+def test_a_file_of_before_opens_and_nothing_is_known_of_what_it_did_not_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = list(MIGRATIONS)
+    monkeypatch.setattr(migrations, "MIGRATIONS", whole[:2])
+    with duckdb.connect(str(tmp_path / "lab.duckdb")) as db:
+        migrations.migrate(db, "lab.duckdb")
+        db.execute("INSERT INTO runs VALUES ('r', 's', '', 0, '{}', 'done', now(), 1, 2)")
+        db.execute("INSERT INTO arms VALUES ('r', 0, 'a', '{}', 3, 'd', 1, 2, NULL)")
+        told = "3, 0, 3, 0, 0, 0, 0, 1, '{}', '{}', '{}', 'clean', NULL, '', '[]'"
+        db.execute(f"INSERT INTO verdicts VALUES ('r', 0, now(), {told})")
+    monkeypatch.setattr(migrations, "MIGRATIONS", whole)
+    with open_results(tmp_path / "lab.duckdb") as results:
+        assert results.run("r").asked == Asked()
+        (arm,) = results.verdict("r").arms
+        assert (arm.verdict, arm.caveat, arm.mismatches) == ("clean", "", ())
 
 
 def test_migrations_run_once_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
