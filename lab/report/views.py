@@ -16,7 +16,7 @@ from rich.text import Text
 from lab.copies import BY_TOKEN, copy_paths, others, stored_geometry
 from lab.mismatches import mismatches
 from lab.report import words
-from lab.report.grid import plain_table
+from lab.report.grid import Fitted, plain_table
 from lab.report.origin import origin
 from lab.report.table import COLOURS
 from lab.report.tiers import MISMATCH, geometry_table, paths_table
@@ -33,16 +33,14 @@ def runs_table(runs: Sequence[StoredRun]) -> RenderableType:
     """The stored runs, the newest first."""
     if not runs:
         return Text("No run yet; `kvlab run SCENARIO` makes one.")
-    table = plain_table(
-        *("run", "scenario", "seed", "status", "arms", "wall s", "verdicts"),
-        text=("scenario", "status", "verdicts"),
-    )
+    rows = []
     for run in reversed(runs):
         wall = "–" if run.wall_s is None else f"{run.wall_s:.1f}"
         verdicts = words.tally(Counter(run.verdicts)) if run.verdicts else "not judged"
         arms = str(len(run.arms))
-        table.add_row(run.id, Text(run.scenario), str(run.seed), run.status, arms, wall, verdicts)
-    return table
+        rows.append([run.id, run.scenario, str(run.seed), run.status, arms, wall, verdicts])
+    heads = ("run", "scenario", "seed", "status", "arms", "wall s", "verdicts")
+    return Fitted(heads, rows, text=("scenario", "status", "verdicts"))
 
 
 def outcomes_table(verdict: RunVerdict) -> RenderableType:
@@ -50,13 +48,10 @@ def outcomes_table(verdict: RunVerdict) -> RenderableType:
     names = sorted({name for arm in verdict.arms for name, n in arm.outcomes.items() if n})
     if not names:
         return Text("No corrupt reply in any arm.")
-    table = plain_table("corrupt replies by class", *(arm.name for arm in verdict.arms))
-    for name in names:
-        table.add_row(name, *(str(arm.outcomes.get(name, 0)) for arm in verdict.arms))
-    table.add_section()
-    table.add_row("corrupt replies", *(str(arm.replies_corrupt) for arm in verdict.arms))
-    table.add_row("replies due", *(str(arm.replies_due) for arm in verdict.arms))
-    return table
+    rows = [[name, *(str(arm.outcomes.get(name, 0)) for arm in verdict.arms)] for name in names]
+    rows.append(["corrupt replies", *(str(arm.replies_corrupt) for arm in verdict.arms)])
+    rows.append(["replies due", *(str(arm.replies_due) for arm in verdict.arms)])
+    return Fitted(["corrupt replies by class", *(arm.name for arm in verdict.arms)], rows)
 
 
 def run_view(

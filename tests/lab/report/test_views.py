@@ -49,6 +49,18 @@ def test_a_run_shows_its_outcome_classes_by_arm() -> None:
     assert cells(text, "corrupt replies") == ["10", "0", "0"]
 
 
+def test_in_eighty_columns_no_arm_s_name_and_no_run_s_id_is_cut() -> None:
+    verdict, _ = sample_run()
+    names = [f"bf16, graph {way}, hicache on, page_first" for way in ("on", "off", "max")]
+    arms = tuple(replace(a, name=n) for a, n in zip(verdict.arms, names, strict=True))
+    text = printed(run_view(STORED, replace(verdict, arms=arms, comparisons=())), 80)
+    outcomes = text[text.index("corrupt replies by class") :]
+    assert all(name in outcomes for name in names)
+    long = replace(STORED, scenario="host_page_reused_before_load_ack")
+    listed = printed(runs_table([long]), 80)
+    assert {long.id, long.scenario, "done"} <= set(listed.split())
+
+
 def test_a_run_that_was_not_judged_shows_its_arms() -> None:
     text = printed(run_view(STORED, None))
     assert 'Not judged. Arms stored: "bf16, graph on", "fp8, graph on", "bf16, graph off".' in text
