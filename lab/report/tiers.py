@@ -27,10 +27,11 @@ GEOMETRY = (
 )
 COPIES = ("pool", "operation", "branch", "calls", "moved", "unit")
 LEGEND = """\
-bytes: a page of one layer; pages: the reserved one counts. A pool agrees if its
-pages lie as far apart on the device as its layout says, and if the host's rows
-are the device's. c128_state and hisparse_hot go by request slot, not by token;
-hisparse_c4, held against the device's c4, has as many pages as the device.
+Entries, tokens and bytes are a page's, of one layer; pages count the reserved
+one. A pool agrees if its pages lie as far apart on the device as its layout
+says, and if the host's rows are the device's. c128_state and hisparse_hot go by
+request slot, not by token; hisparse_c4, held against the device's c4, has as
+many pages as the device.
 """
 
 
