@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from engine.defects import catalog
 from engine.shapes import geometry_of
-from lab.copies import stored_geometry
-from tests.engine.pools.mirrored import PAIRS, Tiers, differing
-from tests.scenarios.dirty import dirty
-from tests.scenarios.whole import arms
+from tests.engine.pools.mirrored import PAIRS, Tiers, round_trip
 
 NAME = "host_mirror_sized_as_fp8"
-FILE, BAD = f"incidents/{NAME}", "bf16, hicache on"
-
-
-def round_trip(tiers: Tiers) -> list[str]:
-    """Back page 1 up, lose it, restore it to page 4: the pools that differ."""
-    tiers.scribble(range(7))
-    before = tiers.bytes_of(1)
-    host = tiers.back_up([1])
-    tiers.scribble(range(7))
-    tiers.restore(host, [4])
-    return differing(before, tiers.bytes_of(4))
 
 
 @pytest.mark.parametrize(("layout", "io"), PAIRS)
@@ -73,47 +57,3 @@ def test_with_cut_pages_rows_of_unequal_planes_still_go_whole() -> None:
     tiers = Tiers(index_k="bf16", build=(NAME, "partial_page_transfers"))
     assert round_trip(tiers) == ["index_k"]
     assert tiers.counted("path_rows:index_k:load:token") == {}
-
-
-@pytest.mark.parametrize("arm", arms(FILE))
-def test_an_arm_of_the_incident_concludes_what_its_file_expects(arm: str) -> None:
-    ran = dirty(FILE, arm)
-    assert ran.as_expected, ran.verdict
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("arm", arms(FILE))
-def test_it_concludes_so_on_other_seeds(arm: str, seed: int) -> None:
-    ran = dirty(FILE, arm, seed)
-    assert ran.as_expected, ran.verdict
-
-
-def test_the_same_load_on_a_healthy_build_passes() -> None:
-    ran = dirty(FILE, BAD, 0, "build=[]")
-    assert ran.clean, ran.verdict
-    assert ran.moved("restored_differs:") == {}
-    assert ran.mismatches() == []
-
-
-def test_replies_are_corrupt_and_the_damage_is_in_index_k_alone() -> None:
-    ran = dirty(FILE, BAD)
-    assert ran.verdict.replies_corrupt > 0
-    assert ran.moved("restored_differs:") == {"index_k": ran.count("pages_restored")}
-    assert {*ran.verdict.violations} == {*catalog()[NAME].evidence}
-
-
-def test_the_server_states_8448_bytes_on_the_host_for_16384_on_the_device() -> None:
-    assert dirty(FILE, BAD).mismatches() == [("index_k", "host", 8_448)]
-    [device] = [row for row in stored_geometry(dirty(FILE, BAD).history) if is_index_k(row)]
-    assert device["item_bytes"] == 16_384
-
-
-def test_innocent_toggles_do_not_clear_it() -> None:
-    for innocent in ("engine.graph=false", "engine.topk=v2"):
-        ran = dirty(FILE, BAD, 0, innocent)
-        assert ran.as_expected, (innocent, ran.verdict)
-
-
-def is_index_k(row: dict[str, Any]) -> bool:
-    return (row["pool"], row["tier"]) == ("index_k", "device")

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.exposure import unexercised
-from tests.scenarios.whole import arms, run, scenario
+from tests.scenarios.whole import arms, quick, run, scenario
 
 BASELINE = "baseline/healthy"
 LOADS = [f"baseline/{kind}" for kind in ("twins", "round_robin", "a_flood_a")]
@@ -13,10 +13,7 @@ NOT_YET_RESTORED = {
     "host tier, direct io, copies of what is used twice, overlap",
     "host tier as large as the pool, write_back, a slow link, overlap",
 }
-LONG = {"one at a time"}
-QUICK = [
-    pytest.param(arm, marks=pytest.mark.slow) if arm in LONG else arm for arm in arms(BASELINE)
-]
+QUICK = quick(arms(BASELINE), *{*arms(BASELINE)} - {"one at a time"})
 
 
 @pytest.mark.parametrize("arm", QUICK)

@@ -64,7 +64,7 @@ INCIDENTS = (
         sessions=8,
         pool_pages=26,
         bad="hicache on, pages recycled",
-        cure="hicache off, pages recycled",
+        cure="hicache on, one at a time",
         innocent="engine.index_k=bf16",
         moved=("pages_restored", "evicted_pages"),
     ),
@@ -123,6 +123,7 @@ def test_the_same_load_on_a_healthy_build_passes_where_it_goes_the_same_way(of: 
     assert all(found.count(name) > 0 for name in of.moved), found.verdict.exposure
 
 
+@pytest.mark.slow
 @EACH
 def test_its_cure_clears_it(of: Incident) -> None:
     found = ran(of, of.cure)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from lab.judging import judge_arm
 from lab.scenario.loader import capped, load_scenario
 from lab.trial import run_arm
 
 if TYPE_CHECKING:
+    from _pytest.mark.structures import ParameterSet
+
     from lab.records import ArmHistory, ArmVerdict
     from lab.scenario.models import Scenario
 
@@ -25,6 +30,11 @@ def scenario(name: str, sessions: int, *sets: str) -> Scenario:
 def arms(name: str) -> list[str]:
     """The names of a scenario's arms."""
     return [arm.name for arm in load_scenario(ROOT / f"{name}.yaml").arms]
+
+
+def quick(names: Iterable[str], *short: str) -> list[str | ParameterSet]:
+    """Arms as a test's parameters: those in ``short`` run in any case, the others are slow."""
+    return [arm if arm in short else pytest.param(arm, marks=pytest.mark.slow) for arm in names]
 
 
 def run(of: Scenario, arm: str, seed: int = 0) -> tuple[ArmHistory, ArmVerdict]:

@@ -95,3 +95,15 @@ class Tiers:
 def differing(one: dict[str, Tensor], other: dict[str, Tensor]) -> list[str]:
     """The pools whose bytes are not the same."""
     return [name for name in POOLS if not torch.equal(one[name], other[name])]
+
+
+def round_trip(tiers: Tiers, pages: int = 1) -> list[str]:
+    """Back pages 1, 2, ... up, lose them, restore them to others: the pools that differ."""
+    tiers.scribble(range(7))
+    device = list(range(1, pages + 1))
+    before = [tiers.bytes_of(page) for page in device]
+    host = tiers.back_up(device)
+    tiers.scribble(range(7))
+    tiers.restore(host, [6 - i for i in range(pages)])
+    lost = [differing(was, tiers.bytes_of(6 - i)) for i, was in enumerate(before)]
+    return sorted({name for names in lost for name in names})
