@@ -12,7 +12,7 @@ from typing import Any
 Counters = Mapping[str, int]
 Explain = Callable[[Mapping[str, Any], Counters], str]
 
-HARDLY = 10  # one page backed up for so many evicted is hardly any
+FEW = 2  # one page backed up for more than so many evicted: most of them had no copy
 
 
 def explained(key: str, settings: Mapping[str, Any], counters: Counters) -> str:
@@ -32,7 +32,7 @@ def no_restore(settings: Mapping[str, Any], counters: Counters) -> str:
         pool = f"{backed:,} backed up, the device has {settings.get('pool_pages', '?')}"
         remedy = "lower engine.pool_pages or raise workload.sessions"
         return f"nothing left the device, 0 pages evicted, {pool}: {remedy}"
-    if backed * HARDLY < evicted:
+    if backed * FEW < evicted:
         return f"{left}: {_unsaved(settings, counters)}"
     lost = counters.get("host_evicted_pages", 0)
     more = f"; {lost:,} left the host too, raise engine.host_ratio" if lost else ""
@@ -41,11 +41,13 @@ def no_restore(settings: Mapping[str, Any], counters: Counters) -> str:
 
 
 def _unsaved(settings: Mapping[str, Any], counters: Counters) -> str:
-    """Why what was evicted had no copy."""
+    """Why most of what was evicted had no copy."""
     if refused := counters.get("backups_refused", 0):
         return f"{refused:,} backups refused, the host was full: raise engine.host_ratio"
     policy = settings.get("hicache_write")
-    second = " waits for a second use" if policy == "write_through_selective" else " saved none"
+    second = (
+        " waits for a second use" if policy == "write_through_selective" else " saved few of them"
+    )
     return f"{policy}{second}: another engine.hicache_write, or a load that uses prefixes again"
 
 

@@ -31,10 +31,15 @@ def test_what_left_the_host_as_well_asks_for_a_larger_host() -> None:
     assert "40 left the host too, raise engine.host_ratio" in said
 
 
-def test_a_policy_that_saved_hardly_anything_is_to_be_changed() -> None:
+def test_a_policy_that_saved_few_is_to_be_changed() -> None:
     said = hicache("write_through_selective", evicted_pages=1200, pages_backed_up=100)
     assert "1,200 pages evicted, 100 backed up: write_through_selective waits for a second" in said
     assert "another engine.hicache_write" in said
+
+
+def test_half_of_what_was_evicted_is_no_longer_few() -> None:
+    assert "saved few of them" in hicache(evicted_pages=1201, pages_backed_up=600)
+    assert "nobody came back" in hicache(evicted_pages=1200, pages_backed_up=600)
 
 
 def test_a_full_host_is_named_where_it_is_why_nothing_was_saved() -> None:
