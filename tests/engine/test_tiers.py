@@ -12,17 +12,13 @@ import pytest
 from engine import clock
 from engine.pools.device import POISON
 from engine.pools.host_stack import REQUEST_ADDRESSED
+from tests.engine.pools import mirrored
 from tests.engine.scribe.world import session
 from tests.engine.waves import MINE, OTHERS, Waves, config, play
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 SLOW = 0.5  # GB/s: a page of Flash takes 18 ms, half a decode step
-PAIRS = [
-    {"hicache_layout": "layer_first", "hicache_io": "kernel"},
-    {"hicache_layout": "page_first", "hicache_io": "kernel"},
-    {"hicache_layout": "layer_first", "hicache_io": "direct"},
-    {"hicache_layout": "page_first_direct", "hicache_io": "direct"},
-]
+PAIRS = [{"hicache_layout": layout, "hicache_io": io} for layout, io in mirrored.PAIRS]
 DIRTY = {"poison_free_pages": True}
 TOGGLES: list[dict[str, Any]] = [
     *({**pair, **DIRTY} for pair in PAIRS),
