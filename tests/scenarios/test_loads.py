@@ -16,20 +16,18 @@ from lab.judging import judge_arm
 from lab.scenario.loader import parse_scenario
 from lab.trial import run_arm
 from lab.workloads import WORKLOADS, resolve
+from tests.scenarios.dirty import Ran
 
 if TYPE_CHECKING:
-    from lab.records import ArmHistory, ArmVerdict, Reply
+    from lab.records import Reply
 
 KINDS = [kind for kind in WORKLOADS.all() if kind != "same_step"]
 P = PAGE_TOKENS
 
 
 @dataclass(frozen=True)
-class Arm:
+class Arm(Ran):
     """A load driven at test size, and what was concluded."""
-
-    history: ArmHistory
-    verdict: ArmVerdict
 
     @property
     def conclusion(self) -> tuple[str, str, dict[str, int]]:
@@ -40,19 +38,17 @@ class Arm:
         [found] = [r for r in self.history.replies if (r.session, r.turn) == (session, turn)]
         return found
 
-    def count(self, name: str) -> int:
-        return self.history.counters.get(name, 0)
 
-
-def arm(kind: str, preset: str = "small_dirty", settings: str = "") -> Arm:
+def arm(kind: str, preset: str = "small_dirty", settings: str = "", build: str = "") -> Arm:
     """8 sessions of a load; equal arguments run once."""
-    return _run(kind, preset, settings)
+    return _run(kind, preset, settings, build)
 
 
 @functools.cache
-def _run(kind: str, preset: str, settings: str) -> Arm:
+def _run(kind: str, preset: str, settings: str, build: str) -> Arm:
     scenario = parse_scenario(
-        f"name: loads\nworkload: {{kind: {kind}, preset: {preset}, sessions: 8}}\n"
+        f"name: loads\nbuild: [{build}]\n"
+        f"workload: {{kind: {kind}, preset: {preset}, sessions: 8}}\n"
         f"arms: [{{name: one{settings}}}]\n",
         "loads.yaml",
     )
@@ -77,7 +73,7 @@ def test_a_load_is_exact_without_a_prefix_cache(kind: str) -> None:
     preset = "burst" if kind == "same_step" else "small_dirty"
     ran = arm(kind, preset, ", radix: false")
     assert ran.conclusion == CLEAN
-    assert ran.count("evicted_pages") == 0
+    assert ran.verdict.exposure["evicted_pages"] == 0
 
 
 @pytest.mark.slow
@@ -134,3 +130,13 @@ def test_a_burst_is_admitted_in_one_step_and_each_computes_the_prefix() -> None:
     assert steps == [4, 4, 4, 4]
     assert all(ran.reply(session, 0).cached_tokens <= P for session in range(8))
     assert all(ran.reply(session, 1).cached_tokens > P for session in range(8))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["prefix_lengths", "twins"])
+def test_a_prefix_that_is_published_unwritten_is_read_by_who_shares_its_step(kind: str) -> None:
+    ran = arm(
+        kind, "small_dirty", ", chunked_prefill: 8192, pool_pages: 64", "publish_before_write"
+    )
+    assert {*ran.verdict.violations} == {"read_of_unwritten_row"}
+    assert ran.verdict.replies_corrupt > 0

@@ -8,8 +8,9 @@ import pytest
 
 from engine.defects import catalog
 from lab.copies import stored_geometry
+from lab.scenario.loader import load_scenario
 from tests.scenarios.dirty import Ran, dirty
-from tests.scenarios.whole import arms, quick
+from tests.scenarios.whole import ROOT, arms, quick, run
 
 
 class Mirror(NamedTuple):
@@ -84,6 +85,21 @@ def test_an_arm_concludes_so_on_other_seeds(of: Mirror, arm: str, seed: int) -> 
 def test_an_innocent_toggle_does_not_clear_it(of: Mirror, innocent: str) -> None:
     ran = dirty(of.file, of.bad, 0, innocent)
     assert ran.as_expected, ran.verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arm", "least", "most"),
+    [("bf16, hicache on", 5, 21), ("fp8, hicache on", 0, 0), ("bf16, hicache off", 0, 0)],
+)
+def test_at_full_size_8_to_35_percent_of_sessions_are_corrupt(
+    arm: str, least: int, most: int
+) -> None:
+    """Seen in production: 12 to 18 of 100 sessions, and none with fp8 or without a host tier."""
+    ran = Ran(*run(load_scenario(ROOT / f"{BY_FORMULA.file}.yaml"), arm))
+    assert ran.verdict.sessions == 60
+    assert least <= ran.verdict.sessions_corrupt <= most
+    assert {*ran.moved("restored_differs:")} == ({"index_k"} if most else set())
 
 
 def on_the_device(ran: Ran) -> int:
