@@ -9,6 +9,8 @@ token however it is spelt, any other character is as many as its UTF-8 bytes. A 
 * ``TAIL_TEXT`` or more tokens of other text follow the last entry: ``RULES_TEXT`` does;
 * keys and values are unique in the conversation, from ``ALPHABET``, ``KEY_LENGTH`` and
   ``VALUE_LENGTHS`` long, and occur only in their entry, its reply and the turn asking for it;
+* no two of them share a trigram: a value's first letters are all that is recent of it, and letters
+  that another entry of the same function has too would point there;
 * one session asks for a key once; the conversation stays below the model's context.
 """
 
@@ -102,6 +104,11 @@ def entry(key: str, function: str, values: tuple[str, str]) -> str:
     while token_count(text := f"\n## {' '.join(title)}\n{body}") < ENTRY_STRIDE:
         title = words[: len(title) + 1]
     return text
+
+
+def trigrams(word: str) -> list[str]:
+    """Its runs of three letters, in order."""
+    return [word[at : at + 3] for at in range(len(word) - 2)]
 
 
 def expected_reply(text: str) -> str:

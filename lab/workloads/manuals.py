@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 from engine.scribe import manual
 from engine.text.template import tool_list
 from lab.records import TurnPlan
-
-if TYPE_CHECKING:
-    from random import Random
 
 INTRODUCTION = "You are a clerk. Follow the manual below.\n# Manual\n"
 TITLE_SPREAD = 10  # tokens by which one entry's title may be longer than another's
@@ -56,28 +54,33 @@ class Words:
 
     taken: set[str] = field(default_factory=set)  # asked for membership only, never iterated
 
-    def entries(self, rng: Random, count: int) -> list[Entry]:
-        """New entries of a manual."""
+    def entries(self, rng: Random, count: int, beside: Sequence[Entry] = ()) -> list[Entry]:
+        """New entries of a manual that has those ``beside`` them."""
+        seen = {part for entry in beside for word in entry.words for part in manual.trigrams(word)}
         found = []
         for _ in range(count):
-            key = self.nonce(rng, manual.KEY_LENGTH)
+            key = self.nonce(rng, manual.KEY_LENGTH, seen)
             low, high = manual.VALUE_LENGTHS
-            first = self.nonce(rng, rng.randint(low, high))
-            second = self.nonce(rng, rng.randint(low, high))
+            first = self.nonce(rng, rng.randint(low, high), seen)
+            second = self.nonce(rng, rng.randint(low, high), seen)
             found.append(Entry(key, rng.choice(manual.FUNCTIONS), (first, second)))
         return found
 
     def references(self, rng: Random, count: int) -> list[str]:
         """New references of tools' answers."""
-        return [self.nonce(rng, manual.REFERENCE_LENGTH) for _ in range(count)]
+        return [self.nonce(rng, manual.REFERENCE_LENGTH, set()) for _ in range(count)]
 
-    def nonce(self, rng: Random, length: int) -> str:
-        """A word of ``manual.ALPHABET`` that the load has not used yet."""
-        while True:
-            word = "".join(rng.choices(manual.ALPHABET, k=length))
-            if word not in self.taken:
-                self.taken.add(word)
-                return word
+    def nonce(self, rng: Random, length: int, seen: set[str]) -> str:
+        """A word of ``manual.ALPHABET`` that the load has not used yet, and whose trigrams its
+        manual has not ``seen``; they are added. A word that will not do is drawn anew from a
+        generator of its own, so that all others stay what they are.
+        """
+        word = "".join(rng.choices(manual.ALPHABET, k=length))
+        while word in self.taken or not seen.isdisjoint(manual.trigrams(word)):
+            word = "".join(Random(f"not {word}").choices(manual.ALPHABET, k=length))
+        self.taken.add(word)
+        seen.update(manual.trigrams(word))
+        return word
 
 
 def system(shared: Sequence[Entry], own: Sequence[Entry], between: str = "") -> str:

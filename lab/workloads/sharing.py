@@ -63,7 +63,7 @@ class ManualSessions(WorkloadModel):
     ) -> SessionPlan:
         """Session ``index`` of ``group``: shared entries, ``between``, its own; it arrives at 0."""
         rng = Random(f"{seed}/session/{index}")
-        own = words.entries(rng, self.own_entries)
+        own = words.entries(rng, self.own_entries, shared)
         path = manuals.path(rng, own, shared, self.turns)
         refs = words.references(rng, len(path))
         return SessionPlan(

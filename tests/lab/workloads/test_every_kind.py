@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -50,6 +51,21 @@ def test_entries_are_as_far_apart_as_the_model_needs(kind: str, preset: str) -> 
         assert all(b - a >= manual.ENTRY_STRIDE for a, b in pairwise(ends))
         assert len(ids) - ends[-1] > manual.TAIL_TEXT
         assert ids.count(ASSISTANT) == len(ends)
+
+
+@EVERY_KIND
+@EVERY_PRESET
+def test_no_two_words_of_a_manual_share_a_trigram(kind: str, preset: str) -> None:
+    for session in plan(kind, preset, sessions=12):
+        words = re.findall(r'"key":"(\w+)"|string="true">(\w+)<', session.system)
+        parts = [part for pair in words for part in set(manual.trigrams("".join(pair)))]
+        assert len(parts) == len(set(parts)) > 0
+
+
+def test_a_value_that_began_like_another_s_middle_once_led_the_model_there() -> None:
+    given = {"groups": 8, "shared_entries": 1, "private_entries": 10, "turns": 3}
+    [first] = plan("tool_sessions", sessions=4, **given)[3].turns[:1]
+    assert first.expected_call["arguments"]["asset"] != "DQWD0G6G3TMBN"  # beside NMDQWSYBGXB2
 
 
 @EVERY_KIND
