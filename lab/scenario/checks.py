@@ -105,6 +105,10 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         what = f"{pages} pages hold {pages * PAGE_TOKENS} tokens, one conversation can reach"
         blame = _blame(scenario, index, arm, "pool_pages")
         yield Problem(blame, f"{what} {longest}", f"at least {needed}")
+    elif config.model.index_topk < (least := workload.least_topk()):
+        what = f"index_topk is {config.model.index_topk}: too few for manuals of this load, so that"
+        blame = _blame(scenario, index, arm, "index_topk")
+        yield Problem(blame, f"{what} a healthy engine would miss entries", f"at least {least}")
     elif (large := too_large(config)) is not None:
         yield _at(scenario, index, arm, large, SIZES)
 

@@ -49,6 +49,10 @@ class WorkloadModel(BaseModel):
     def longest_context(self) -> int:
         """Tokens that the longest conversation can reach, runaway replies included."""
 
+    def least_topk(self) -> int:
+        """c4 entries that a step must select for a healthy model to find its place."""
+        return 1
+
 
 WORKLOADS: Registry[type[WorkloadModel]] = Registry("workload", "lab.workloads")
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from lab.workloads.manuals import Entry, Words
 
 
+OWN_LAST = 4  # entries that the second index head selects whatever is asked
+
+
 class ManualSessions(WorkloadModel):
     """Parameters of every such load. An entry is about 300 tokens."""
 
@@ -46,6 +49,12 @@ class ManualSessions(WorkloadModel):
     def entries(self) -> int:
         """Entries of one manual."""
         return self.shared_entries + self.own_entries
+
+    def least_topk(self) -> int:
+        """Every entry of a manual has a place that looks alike: 36 of 20 entries were needed at the
+        most, and the row's own last entries are selected beside them.
+        """
+        return 2 * self.entries + OWN_LAST
 
     def longest_context(self) -> int:
         """Tokens: the longest manual there can be, and every turn run away to ``max_tokens``."""
