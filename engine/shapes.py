@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.defects import seams
 from engine.events import EventLog
-from engine.pools.device import allocate
+from engine.pools.device import REQUEST_ADDRESSED, allocate
 from engine.pools.geometry import geometry
 from engine.pools.host_stack import HostQuestions, HostStack
 from engine.runner.hot_buffer import HotBuffer, device_pages
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.config import EngineConfig
     from engine.pools.geometry import GeometryRow
 
-BY_REQUEST = ("c128_state", "hisparse_hot")  # pools addressed by request slot, not by page
+BY_REQUEST = (REQUEST_ADDRESSED, "hisparse_hot")  # pools addressed by request slot, not by page
 
 
 def geometry_of(config: EngineConfig) -> list[GeometryRow]:
@@ -56,7 +56,7 @@ class _Nobody:
 
 def _pages(row: GeometryRow, config: EngineConfig) -> int:
     """Pages of a row in an engine of the full size."""
-    if row.pool == "c128_state":
+    if row.pool == REQUEST_ADDRESSED:
         return config.max_running + 1
     if row.pool == "hisparse_hot":
         return device_pages(config)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kernels.layout import LayerView, PageLayout
 
 
+REQUEST_ADDRESSED = "c128_state"  # of no page: production does not mirror it either
 POISON = 0xFF  # NaN as e4m3, bfloat16 and float32
 
 
@@ -109,12 +110,16 @@ class DevicePools:
         self.gate.wait("index_k", self.c4_layer)
         return self.index_k
 
+    @property
+    def paged(self) -> tuple[Pool, ...]:
+        """The pools that a page index addresses: all but c128's states, which go by request."""
+        return tuple(pool for pool in self.pools if pool.name != REQUEST_ADDRESSED)
+
     def poison(self, pages: Sequence[int]) -> None:
         """Fill free pages with bytes that no reader mistakes for a row: NaN in every format."""
         ids = torch.tensor(pages)
-        for pool in self.pools:
-            if pool.name != "c128_state":  # by request, not by page
-                pool.layout.by_page(pool.buffer)[ids] = POISON
+        for pool in self.paged:
+            pool.layout.by_page(pool.buffer)[ids] = POISON
 
 
 def allocate(config: EngineConfig, index_k_buffer: PoolBuffer) -> DevicePools:
@@ -130,7 +135,7 @@ def allocate(config: EngineConfig, index_k_buffer: PoolBuffer) -> DevicePools:
     index_k = index_k_buffer.allocate("index_k", index_layout, rows, device)
     c4_state = by_layout.allocate("c4_state", layouts.c4_state(n4), rows, device)
     index_state = by_layout.allocate("index_state", layouts.index_state(n4), rows, device)
-    c128_state = by_layout.allocate("c128_state", layouts.c128_state(n128), requests, device)
+    c128_state = by_layout.allocate(REQUEST_ADDRESSED, layouts.c128_state(n128), requests, device)
     return DevicePools(
         swa=swa.layers,
         c4=c4.layers[0],

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kernels.ops import Ops
 
 C4_POOLS = ("c4", "index_k", "c4_state", "index_state")
-REQUEST_ADDRESSED = "c128_state"  # of no page: production does not mirror it either
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class HostStack:
         moves = Moves(
             config.hicache_io, config.hicache_slot_page, ops.page_copy, ask.tokens, ask.pieces
         )
-        mirrored = [pool for pool in pools.pools if pool.name != REQUEST_ADDRESSED]
+        mirrored = pools.paged
         self.pools = tuple(
             HostPool(
                 pool,

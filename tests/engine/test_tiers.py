@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from engine import clock
-from engine.pools.device import POISON
-from engine.pools.host_stack import REQUEST_ADDRESSED
+from engine.pools.device import POISON, REQUEST_ADDRESSED
 from tests.engine.pools import mirrored
 from tests.engine.scribe.world import session
 from tests.engine.waves import MINE, OTHERS, Waves, config, play

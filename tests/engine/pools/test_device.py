@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from engine.config import EngineConfig
-from engine.pools.device import POISON, DevicePools, SizedByLayout, allocate
-from engine.pools.host_stack import REQUEST_ADDRESSED
+from engine.pools.device import POISON, REQUEST_ADDRESSED, DevicePools, SizedByLayout, allocate
 
 
 class Asked:
