@@ -20,6 +20,17 @@ class Preset:
     engine: Mapping[str, Any]
 
 
+# what the small presets have in common
+SMALL_LOAD = {
+    "sessions": 8,
+    "turns": 2,
+    "groups": 2,
+    "shared_entries": 2,
+    "private_entries": 2,
+    "max_tokens": 300,
+}
+SMALL_ENGINE = {"index_topk": 16, "pool_pages": 48, "chunked_prefill": 512, "concurrency": 8}
+
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
         "reference": Preset(
@@ -42,59 +53,19 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         ),
         "small": Preset(
             about="8 sessions of 2 turns over contexts of about 2,000 tokens, for tests",
-            workload=MappingProxyType(
-                {
-                    "sessions": 8,
-                    "turns": 2,
-                    "groups": 2,
-                    "shared_entries": 2,
-                    "private_entries": 2,
-                    "max_tokens": 300,
-                }
-            ),
-            engine=MappingProxyType(
-                # about four conversations at once: the pool is short on purpose
-                {"index_topk": 16, "pool_pages": 48, "chunked_prefill": 512, "concurrency": 8}
-            ),
+            workload=MappingProxyType(SMALL_LOAD),
+            # about four conversations at once: the pool is short on purpose
+            engine=MappingProxyType(SMALL_ENGINE),
         ),
         "small_dirty": Preset(
             about="the small load on a pool of about three conversations, free pages poisoned",
-            workload=MappingProxyType(
-                {
-                    "sessions": 8,
-                    "turns": 2,
-                    "groups": 2,
-                    "shared_entries": 2,
-                    "private_entries": 2,
-                    "max_tokens": 300,
-                }
-            ),
-            engine=MappingProxyType(
-                {
-                    "index_topk": 16,
-                    "pool_pages": 32,
-                    "chunked_prefill": 512,
-                    "concurrency": 8,
-                    "poison_free_pages": True,
-                }
-            ),
+            workload=MappingProxyType(SMALL_LOAD),
+            engine=MappingProxyType(SMALL_ENGINE | {"pool_pages": 32, "poison_free_pages": True}),
         ),
         "burst": Preset(
             about="8 sessions of 2 turns over contexts of about 1,600 tokens, several a step",
-            workload=MappingProxyType(
-                {
-                    "sessions": 8,
-                    "turns": 2,
-                    "groups": 2,
-                    "shared_entries": 1,
-                    "private_entries": 1,
-                    "max_tokens": 300,
-                }
-            ),
-            engine=MappingProxyType(
-                # production's chunk
-                {"index_topk": 16, "pool_pages": 48, "chunked_prefill": 8192, "concurrency": 8}
-            ),
+            workload=MappingProxyType(SMALL_LOAD | {"shared_entries": 1, "private_entries": 1}),
+            engine=MappingProxyType(SMALL_ENGINE | {"chunked_prefill": 8192}),  # production's
         ),
     }
 )
