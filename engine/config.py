@@ -55,6 +55,12 @@ class EngineConfig:
     over device pages, ``host_gb_per_s`` the rate of the link between them (PCIe 5, pinned: 55
     measured), ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
     ``hisparse_buffer`` the c4 entries that a request keeps on the device, beside its newest 64.
+
+    With ``pd`` there are two engines, prefill and decode, of ``tp`` ranks each. ``queue_size`` is
+    the number of transfer queues, ``workers`` the threads that they share, ``wire_gb_per_s`` what
+    one thread moves (0: what the hardware gives), timeouts are seconds, ``decode_pool_pages`` and
+    ``metadata_slots`` sizes of the decode side (0: as many pages as the prefill side, 2 slots a
+    running request).
     """
 
     index_k: Literal["fp8", "bf16"] = "fp8"
@@ -81,6 +87,18 @@ class EngineConfig:
     host_gb_per_s: float = 55.0
     hisparse: bool = False
     hisparse_buffer: int = 128
+    pd: bool = False
+    wire: Literal["inproc", "nixl"] = "inproc"
+    workers: int = 8
+    queue_size: int = 4
+    wire_gb_per_s: float = 0.0
+    bootstrap_timeout: float = 300.0
+    waiting_timeout: float = 300.0
+    deferred_release: bool = False
+    metadata_slots: int = 0
+    decode_pool_pages: int = 0
+    decode_index_k: Literal["same", "fp8", "bf16"] = "same"
+    tp: int = 1
     hardware: str = "h200"
     device: str = "cpu"
     seed: int = 0
@@ -100,6 +118,7 @@ class EngineConfig:
         _at_least(self, "pool_pages", 2)
         _literals(self)
         _host(self)
+        _disaggregated(self)
         if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", self.device):
             said = f"device is {self.device!r}; accepted: cpu, cuda, cuda:<number>"
             raise ConfigError(said, ("device",))
@@ -159,6 +178,25 @@ def _host(config: EngineConfig) -> None:
             f"{config.model.index_topk} (index_topk)",
             ("hisparse_buffer", "hisparse", "index_topk"),
         )
+
+
+def _disaggregated(config: EngineConfig) -> None:
+    """What a pair of engines can be built with."""
+    for name in ("workers", "queue_size", "tp"):
+        _at_least(config, name, 1)
+    for name in ("metadata_slots", "decode_pool_pages"):
+        _at_least(config, name, 0)
+    if config.decode_pool_pages == 1:
+        raise ConfigError(
+            "decode_pool_pages is 1; it must be 0 or at least 2", ("decode_pool_pages",)
+        )
+    if not math.isfinite(config.wire_gb_per_s) or config.wire_gb_per_s < 0:
+        said = f"wire_gb_per_s is {config.wire_gb_per_s}; it must be 0 or above"
+        raise ConfigError(said, ("wire_gb_per_s",))
+    for name in ("bootstrap_timeout", "waiting_timeout"):
+        value = getattr(config, name)
+        if not math.isfinite(value) or value <= 0:
+            raise ConfigError(f"{name} is {value} s; it must be above 0", (name,))
 
 
 def _at_least(config: EngineConfig | ModelConfig, name: str, least: int) -> None:

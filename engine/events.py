@@ -38,7 +38,7 @@ class EventLog:
         self._sha.update(json.dumps(event, sort_keys=True, separators=(",", ":")).encode())
 
     def count(self, name: str, n: int = 1) -> None:
-        """Add ``n`` to a counter; counters are exposure, or ``violation:<name>``."""
+        """Add ``n`` to a counter: exposure, ``violation:<name>`` or ``fault:<name>``."""
         self.counters[name] = self.counters.get(name, 0) + n
 
     def violation(self, name: str, n: int = 1, **fields: Field) -> None:
@@ -46,6 +46,37 @@ class EventLog:
         self.count(f"violation:{name}", n)
         self.emit("violation", name=name, n=n, **fields)
 
+    def fault(self, name: str, n: int = 1, **fields: Field) -> None:
+        """Record evidence of a fault that destroys no row: a liveness fault, a false alarm."""
+        self.count(f"fault:{name}", n)
+        self.emit("fault", name=name, n=n, **fields)
+
+    def side(self, name: str, rank: int = 0) -> EventLog:
+        """The same history, as one rank of one of two engines writes it."""
+        return SideLog(self, name, rank)
+
     def digest(self) -> str:
         """SHA-256 over the whole history so far, as ``sha256:<hex>``."""
         return "sha256:" + self._sha.hexdigest()
+
+
+class SideLog(EventLog):
+    """A writer of another log: every event says the side, and the rank unless it is the first.
+
+    Ranks do the same work, so only the first one's counters count; broken invariants always do.
+    """
+
+    def __init__(self, log: EventLog, side: str, rank: int) -> None:
+        self._log, self._rank = log, rank
+        self._tag: dict[str, Field] = {"side": side} | ({"rank": rank} if rank else {})
+        self.events, self.counters = log.events, log.counters
+
+    def emit(self, kind: str, **fields: Field) -> None:
+        self._log.emit(kind, **fields, **self._tag)
+
+    def count(self, name: str, n: int = 1) -> None:
+        if not self._rank or name.startswith(("violation:", "fault:")):
+            self._log.count(name, n)
+
+    def digest(self) -> str:
+        return self._log.digest()
