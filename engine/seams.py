@@ -19,6 +19,22 @@ from engine.cache.questions import (
     HostReuse,
     LoadTarget,
 )
+from engine.disagg.questions import (
+    AlwaysEnters,
+    AnyTag,
+    BootstrapMessage,
+    ByRoomTag,
+    ClearsTheSlot,
+    ComparesLayouts,
+    DrainsFirst,
+    MetadataCheck,
+    MetadataTake,
+    PeerLayout,
+    PollAgreement,
+    ReceiverPoll,
+    RevokesTheRoom,
+    RoomFence,
+)
 from engine.pools.device import PoolBuffer, SizedByLayout
 from engine.pools.host_layout import HostLayout, LikeDevice
 from engine.pools.token_transfer import ByLayout, TokenTransfer
@@ -57,6 +73,13 @@ class Seams:
     load_target: type[LoadTarget] = FreshPages
     host_reuse: type[HostReuse] = AfterLoadAck
     backup_refusal: type[BackupRefusal] = DropsThePage
+    peer_layout: type[PeerLayout] = ComparesLayouts
+    bootstrap_message: type[BootstrapMessage] = AnyTag
+    receiver_poll: type[ReceiverPoll] = DrainsFirst
+    room_fence: type[RoomFence] = RevokesTheRoom
+    metadata_take: type[MetadataTake] = ClearsTheSlot
+    metadata_check: type[MetadataCheck] = ByRoomTag
+    poll_agreement: type[PollAgreement] = AlwaysEnters
 
 
 SEAMS = tuple(field.name for field in fields(Seams))
