@@ -15,6 +15,7 @@ from engine.errors import EngineError
 from engine.events import EventLog
 from engine.handle import Handle
 from engine.request import Request
+from engine.role import Alone
 from engine.sched.overlap import Loop, NormalLoop, OverlapLoop
 from engine.text.tokenizer import decode
 from kernels.ops import Ops
@@ -23,17 +24,25 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from engine.config import EngineConfig
+    from engine.role import Role
     from engine.sched.batch import Batch
 
 
 class Engine:
     """Serves requests on the running loop's clock. Raises ``ConfigError`` on what cannot work."""
 
-    def __init__(self, config: EngineConfig, ops: Ops | None = None) -> None:
+    def __init__(
+        self,
+        config: EngineConfig,
+        ops: Ops | None = None,
+        events: EventLog | None = None,
+        role: Role | None = None,
+    ) -> None:
         self.config = config
-        self.events = EventLog(clock.now_ns)
-        ops = ops or (Ops.reference() if config.device == "cpu" else Ops.triton())
-        parts = assemble(config, ops, self.events, _said_a_stop_text)
+        self.events = EventLog(clock.now_ns) if events is None else events
+        self.role: Role = role or Alone()
+        ops = ops or operations(config)
+        parts = assemble(config, ops, self.events, _said_a_stop_text, self.role)
         self.scheduler, self.runner, self.streams = parts.scheduler, parts.runner, parts.streams
         self._late_s, self._at_rest, self._geometry = parts.late_s, parts.at_rest, parts.geometry
         order: type[OverlapLoop] | type[NormalLoop] = OverlapLoop if config.overlap else NormalLoop
@@ -42,27 +51,55 @@ class Engine:
         self._requests = 0
         self._work = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
-        self._stopped = False
+        self._stopped = self._asleep = False
         self.died: Exception | None = None  # what ended the loop, if something did
+        self.role.attach(self)
 
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str] = ()) -> Handle:
         """Queue a generation. Raises ``RequestRefused`` for what can never be served.
 
         Once the loop has died, raises what it died of; after ``stop``, ``EngineError``.
         """
+        req = self.enqueue(prompt, max_tokens, stop)
+        handle = self._handles[req.id] = Handle(req, self.config.stream_interval, self._abort)
+        return handle
+
+    def enqueue(self, prompt: list[int], max_tokens: int, stop: Sequence[str] = ()) -> Request:
+        """`submit` for a request that nobody reads."""
         if self.died is not None:
             raise self.died
         if self._stopped:
             raise EngineError("the engine was stopped; it takes no more requests")
         req = Request(self._requests + 1, prompt, max_tokens, tuple(stop))
-        self.scheduler.add(req)
+        self.role.add(req)
         self._requests = req.id
         self.events.emit("arrive", request=req.id, prompt=len(prompt))
-        handle = self._handles[req.id] = Handle(req, self.config.stream_interval, self._abort)
+        self.wake()
+        return req
+
+    def wake(self) -> None:
+        """Something happened that the loop must look at."""
         self._work.set()
-        if self._serving is None:
+        if self._serving is None and not self._stopped:
             self._serving = asyncio.create_task(self._serve(), name="engine")
-        return handle
+
+    def nudge(self) -> None:
+        """`wake`, if the loop sleeps; one that is awake comes by itself."""
+        if self._serving is None or self._asleep:
+            self.wake()
+
+    def abort(self, request_id: int) -> bool:
+        """End a generation at any stage; False for a number that nobody is served under."""
+        handle = self._handles.get(request_id)
+        if handle is None:
+            return False
+        handle.abort()
+        return True
+
+    def abort_all(self) -> None:
+        """End every generation, in the order in which they came."""
+        for handle in list(self._handles.values()):
+            handle.abort()
 
     def info(self) -> dict[str, Any]:
         """The effective configuration and how full the engine is, JSON-ready."""
@@ -79,8 +116,7 @@ class Engine:
     async def stop(self) -> None:
         """End every generation and the loop, for good."""
         self._stopped = True
-        for handle in list(self._handles.values()):
-            handle.abort()
+        self.abort_all()
         if self._serving is not None:
             self._serving.cancel()
             await asyncio.gather(self._serving, return_exceptions=True)
@@ -91,24 +127,28 @@ class Engine:
         try:
             while True:
                 self.streams.land(clock.now())
-                if not await self.loop.step():
-                    wait_s = self.streams.wait_s()
-                    if wait_s is None:
+                self._work.clear()
+                for req, error in await self.role.agree():
+                    self.tell(req, error)
+                if not await self.loop.step() and not self.role.called():
+                    copy_s = self.streams.wait_s()
+                    if copy_s is None:
                         self._audit()
-                    await self._news(wait_s)
+                    await self._news(least(copy_s, self.role.wait_s()))
         except Exception as error:  # whatever it is, the readers hear of it
             self.died = error
             for handle in self._handles.values():
                 handle.fail(error)
 
-    async def _news(self, copy_s: float | None) -> None:
+    async def _news(self, wait_s: float | None) -> None:
         """Sleep until something arrives or is aborted, or until a copy lands: its pages, or its
         request, may be what the others wait for.
         """
-        self._work.clear()
+        self._asleep = True
         with suppress(TimeoutError):
-            async with asyncio.timeout(copy_s):
+            async with asyncio.timeout(wait_s):
                 await self._work.wait()
+        self._asleep = False
 
     def _audit(self) -> None:
         """With nothing to do, the books must balance: free + cached + owned = total."""
@@ -118,33 +158,47 @@ class Engine:
 
     def _run(self, batch: Batch) -> Awaitable[Sequence[int]]:
         """Launch a batch: awaiting the answer does its tensor work and lets its time pass."""
-        return _after(self.runner.launch(batch, self._late_s()))
+        return self._after(self.runner.launch(batch, self._late_s()))
+
+    async def _after(self, work: Callable[[], tuple[Sequence[int], float]]) -> Sequence[int]:
+        """What ``work`` answers, once its seconds have passed; a wall clock needs no help."""
+        await self.role.forward()
+        tokens, seconds = work()
+        await clock.sleep(seconds if clock.is_virtual() else 0.0)
+        self.role.stepped()
+        return tokens
 
     def _deliver(self, heard: list[Request]) -> None:
         for req in heard:
-            self._tell(req)
+            self.tell(req)
 
     def _abort(self, req: Request) -> None:
         if not req.done:
             self.events.count("aborts")
-            self.scheduler.abort(req)
-            self._tell(req)
-            self._work.set()
+            self.role.abort(req)
+            self.wake()
 
-    def _tell(self, req: Request) -> None:
+    def tell(self, req: Request, error: Exception | None = None) -> None:
+        """Wake the request's reader, if it has one: there are tokens, an end, or an error."""
         handle = self._handles.get(req.id)
         if handle is None:
             return
-        handle.hear()
+        if error is None:
+            handle.hear()
+        else:
+            handle.fail(error)
         if req.done:
             del self._handles[req.id]
 
 
-async def _after(work: Callable[[], tuple[Sequence[int], float]]) -> Sequence[int]:
-    """What ``work`` answers, once its seconds have passed; a wall clock needs no help."""
-    tokens, seconds = work()
-    await clock.sleep(seconds if clock.is_virtual() else 0.0)
-    return tokens
+def operations(config: EngineConfig) -> Ops:
+    """What computes on the engine's device."""
+    return Ops.reference() if config.device == "cpu" else Ops.triton()
+
+
+def least(*waits_s: float | None) -> float | None:
+    """The shortest of some waits; None, for ever, is the longest."""
+    return min((wait for wait in waits_s if wait is not None), default=None)
 
 
 def _said_a_stop_text(req: Request) -> str | None:

@@ -3,6 +3,7 @@
     EngineError
     ├── ConfigError          a configuration that cannot work; the user's mistake
     ├── RequestRefused       a request that no schedule could serve: larger than the pool
+    ├── RoomFailed           a hand-over between prefill and decode that failed
     ├── PoolError            a page freed twice, or freed by someone who does not hold it
     ├── IllegalMove          a state machine asked to take a step that its table forbids
     ├── DsmlError            markup that is not a valid block of calls (engine.text.dsml)
@@ -40,6 +41,16 @@ class RequestRefused(EngineError):
     def __init__(self, message: str, code: str = "context_length_exceeded") -> None:
         super().__init__(message)
         self.code = code
+
+
+class RoomFailed(EngineError):
+    """A hand-over between prefill and decode failed: ``state`` is where the room stood, by SGLang's
+    name, and ``seconds`` how long; ``why`` is one phrase.
+    """
+
+    def __init__(self, room: int, state: str, seconds: float, why: str = "") -> None:
+        cause = f": {why}" if why else ""
+        super().__init__(f"room {room} failed in {state} after {seconds:.3f} s{cause}")
 
 
 class PoolError(EngineError):

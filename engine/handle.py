@@ -36,8 +36,9 @@ class Handle:
         return self._req.finish_reason
 
     def abort(self) -> None:
-        """End the generation now and free what it holds; nothing happens to a finished one."""
-        self._abort(self._req)
+        """End the generation now and free what it holds; nothing happens to one that is over."""
+        if self._error is None:
+            self._abort(self._req)
 
     def hear(self) -> None:
         """Wake the reader if a whole group is ready, or the end came."""
@@ -45,8 +46,11 @@ class Handle:
             self._news.set()
 
     def fail(self, error: Exception) -> None:
-        """The engine's loop died: the reader raises instead of waiting for ever."""
-        self._error = error
+        """The generation failed, alone or with the loop: the reader raises, whatever was said.
+
+        What the request holds is given back by whoever says that it failed. The first error stays.
+        """
+        self._error = self._error or error
         self._news.set()
 
     async def __aiter__(self) -> AsyncIterator[list[int]]:

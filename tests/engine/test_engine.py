@@ -66,6 +66,38 @@ def test_a_request_aborted_in_mid_reply_leaves_no_page_behind() -> None:
     clock.run(main(Engine(_config(radix=False))))
 
 
+def test_a_generation_is_aborted_by_its_number_and_by_no_other() -> None:
+    async def main(engine: Engine) -> None:
+        handle = engine.submit(SESSIONS[0].tokens[: SESSIONS[0].prompt], 300)
+        assert not engine.abort(handle.request_id + 1)
+        assert engine.abort(handle.request_id)
+        assert not engine.abort(handle.request_id)
+        assert ([group async for group in handle], handle.finish_reason) == ([], "abort")
+        await engine.stop()
+
+    engine = Engine(_config())
+    clock.run(main(engine))
+    assert engine.events.counters["aborts"] == 1
+
+
+def test_abort_all_ends_who_runs_and_who_waits() -> None:
+    async def main(engine: Engine) -> list[str | None]:
+        prompts = [s.tokens[: s.prompt] for s in SESSIONS]
+        handles = [engine.submit(prompt, 300) for prompt in prompts]
+        async for _ in handles[0]:
+            engine.abort_all()
+        for handle in handles[1:]:
+            assert [group async for group in handle] == []
+        await clock.sleep(1.0)  # the step in flight
+        await engine.stop()
+        return [handle.finish_reason for handle in handles]
+
+    engine = Engine(_config(max_running=2))
+    assert clock.run(main(engine)) == ["abort"] * len(SESSIONS)
+    assert engine.scheduler.idle
+    assert engine.scheduler.check() == []
+
+
 def test_a_loop_that_dies_wakes_its_readers() -> None:
     async def main(engine: Engine) -> None:
         handle = engine.submit(SESSIONS[0].tokens[: SESSIONS[0].prompt], 300)
