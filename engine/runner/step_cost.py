@@ -19,18 +19,49 @@ SWA_LAYERS, C4_LAYERS, C128_LAYERS = (layouts.FLASH_LAYERS[pool] for pool in ("s
 
 @dataclass(frozen=True)
 class Hardware:
-    """Rates of one node: bytes per second, tokens per second, seconds."""
+    """Rates of one node: bytes per second, tokens per second, seconds.
+
+    The wire's figures are those of the network between two nodes. H200 nodes have 400 Gb/s RDMA
+    NICs: 50 GB/s, of which the scattered writes of one transfer thread fill a quarter; a post takes
+    10 us and a control message, TCP through a Python loop, 200 us. RTX PRO 6000 hosts are PCIe
+    machines with 100 Gb/s between them: 12.5 GB/s, a thread that goes through host memory moves a
+    fifth, 50 us and 500 us. Nominal rates and round shares, not measurements.
+    """
 
     hbm_bytes_per_s: float
     prefill_tokens_per_s: float
     decode_base_s: float  # weights read once, kernels launched by a graph
     decode_row_s: float
     eager_launch_s: float  # what launching kernel by kernel adds to a step
+    wire_bytes_per_s: float  # what one transfer thread moves
+    link_bytes_per_s: float  # what all of them together move
+    wire_latency_s: float  # of a post, before its first byte
+    control_latency_s: float  # of a message from one side to the other
 
 
 PRESETS: dict[str, Hardware] = {
-    "h200": Hardware(4.25e12, 24_000.0, 0.011, 0.00012, 0.009),
-    "rtx-pro-6000": Hardware(1.6e12, 9_000.0, 0.019, 0.00025, 0.012),
+    "h200": Hardware(
+        hbm_bytes_per_s=4.25e12,
+        prefill_tokens_per_s=24_000.0,
+        decode_base_s=0.011,
+        decode_row_s=0.00012,
+        eager_launch_s=0.009,
+        wire_bytes_per_s=12e9,
+        link_bytes_per_s=50e9,
+        wire_latency_s=10e-6,
+        control_latency_s=200e-6,
+    ),
+    "rtx-pro-6000": Hardware(
+        hbm_bytes_per_s=1.6e12,
+        prefill_tokens_per_s=9_000.0,
+        decode_base_s=0.019,
+        decode_row_s=0.00025,
+        eager_launch_s=0.012,
+        wire_bytes_per_s=2.5e9,
+        link_bytes_per_s=12.5e9,
+        wire_latency_s=50e-6,
+        control_latency_s=500e-6,
+    ),
 }
 
 
