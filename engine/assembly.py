@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from engine.events import EventLog
     from engine.pools.device import DevicePools
     from engine.request import Request
+    from engine.role import Role
     from engine.seams import Seams
     from kernels.ops import Ops
 
@@ -91,7 +92,9 @@ class Tiers:
     hot: HotBuffer | None = None
 
 
-def assemble(config: EngineConfig, ops: Ops, events: EventLog, should_stop: StopTest) -> Parts:
+def assemble(
+    config: EngineConfig, ops: Ops, events: EventLog, should_stop: StopTest, role: Role
+) -> Parts:
     """Every part of one engine, on the running loop's clock. Raises ``ConfigError``."""
     seams, owners = defects.seams(config.build), Owners()
     pools = allocate(config, seams.index_k_buffer())
@@ -104,7 +107,8 @@ def assemble(config: EngineConfig, ops: Ops, events: EventLog, should_stop: Stop
         events,
         _questions(seams),
         should_stop,
-        HotStaging(tiers.hot, tiers.streams) if tiers.hot else None,
+        HotStaging(tiers.hot, tiers.streams) if tiers.hot else role.staging,
+        role.transfers,
     )
     runner = _runner(config, seams, ops, pools, tiers, events, owners)
     late_s = tiers.controller.stall_s if tiers.controller else lambda: 0.0

@@ -12,7 +12,8 @@ class RoomDigest(NamedTuple):
     """One page row of one layer of one pool, digested on one side (int64, `kernels.page_digest`).
 
     ``position`` is the page's place in its request: it holds tokens [256 p, 256 (p + 1)). For
-    ``c128_state`` it is 0 and ``page`` the request slot.
+    ``c128_state`` it is 0 and ``page`` the request slot. Ranks share a room's number, so ``rank``
+    says whose pages these are.
     """
 
     room: int
@@ -22,6 +23,7 @@ class RoomDigest(NamedTuple):
     position: int
     page: int
     digest: int
+    rank: int = 0
 
 
 @dataclass
@@ -29,8 +31,8 @@ class RoomRecord:
     """One room from its opening to its end. Times are seconds of the engine's clock.
 
     ``request`` is the decode side's number, ``prefill`` and ``decode`` say when each side entered
-    each state (by SGLang's name), ``moved_bytes`` counts bytes really moved by pool, ``flash_bytes``
-    what they stand for in a 43-layer model.
+    each state (by SGLang's name), ``moved_bytes`` counts bytes really moved by pool,
+    ``flash_bytes`` what they stand for in a 43-layer model.
     """
 
     room: int

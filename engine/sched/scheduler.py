@@ -14,9 +14,11 @@ from engine.request import Request, Status
 from engine.sched import audit
 from engine.sched.batch import Batch, DecodeBatch, PrefillBatch
 from engine.sched.holdings import Holdings
+from engine.sched.incoming import Incoming
 from engine.sched.prefill import PrefillQueue
 from engine.sched.questions import Questions
 from engine.sched.retraction import victim
+from engine.sched.transfers import NoTransfers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from engine.sched.batch import Chunk
     from engine.sched.limits import Limits
     from engine.sched.staging import Staging
+    from engine.sched.transfers import Transfers
 
 
 class Scheduler:
@@ -43,6 +46,7 @@ class Scheduler:
         questions: Questions | None = None,
         should_stop: Callable[[Request], str | None] = lambda req: None,
         staging: Staging | None = None,
+        transfers: Transfers | None = None,
     ) -> None:
         self.limits = limits
         self.events = events
@@ -50,9 +54,11 @@ class Scheduler:
         cache = radix or NoPrefix()
         self.holdings = Holdings(allocator, cache, limits.max_running, events, self._ask.pin)
         self.queue = PrefillQueue(self.holdings, limits.chunked_prefill)
+        self.incoming = Incoming(self.holdings)
         self.running: list[Request] = []  # decode rows, in order
         self.staged: list[Request] = []  # prefilled, not yet rows: their latents go to the host
         self.leaving: list[Request] = []  # ended, still rows of a step in flight
+        self.transfers: Transfers = transfers or NoTransfers()
         self._staging = staging
         self._should_stop = should_stop
         self._batches_in_flight = 0
@@ -72,13 +78,26 @@ class Scheduler:
         if req.done:
             return
         held = req.status is Status.RUNNING
-        if not self.queue.remove(req):
+        if not (self.queue.remove(req) or self.incoming.remove(req)):
             (self.running if req in self.running else self.staged).remove(req)
         if req.inflight:
             self.events.count("aborts_in_flight")
         self._end(req, Status.ABORTED, "abort")
         if held:
             self._let_go(req)
+
+    def reserve(self, req: Request) -> bool:
+        """Take in a request whose prompt another engine computes; False where it must wait."""
+        return self.incoming.reserve(req, self._admitted())
+
+    def commit(self, req: Request, token: int) -> None:
+        """The prompt's KV has arrived, with its first output token: the request becomes a row."""
+        self.incoming.remove(req)
+        self._rows().append(req)
+        if self._staging is not None:
+            self._staging.stage(req)
+        self._hear(req, token)
+        self._drop_ended()
 
     def next_batch(self) -> Batch | None:
         """The next step, or None.
@@ -109,10 +128,10 @@ class Scheduler:
         if isinstance(batch, PrefillBatch):
             self._publish(batch)
             self._stage(batch)
+            self.transfers.computed(batch, tokens)
         heard = self._hand_out(batch, tokens)
-        self.running = [req for req in self.running if not req.done]
-        self.staged = [req for req in self.staged if not req.done]
-        self._settle()
+        self._drop_ended()
+        self.settle()
         return heard
 
     def owner_of(self, page: int) -> str | None:
@@ -133,16 +152,19 @@ class Scheduler:
 
     def _admitted(self) -> list[Request]:
         partial = [self.queue.partial] if self.queue.partial else []
-        return [*partial, *self.running, *self.staged, *self.leaving]
+        return [*partial, *self.incoming.requests, *self.running, *self.staged, *self.leaving]
 
     def _prefill(self) -> PrefillBatch | None:
         chunks = self.queue.take(len(self.running) + len(self.staged), self._publish_early)
-        rows = self.running if self._staging is None else self.staged
-        rows += [chunk.req for chunk in chunks if chunk.last]
+        self._rows().extend(chunk.req for chunk in chunks if chunk.last)
         if not chunks:
             return None
         restored = tuple(self.holdings.take_restored())
         return PrefillBatch(chunks, self.holdings.cache.launched(), restored)
+
+    def _rows(self) -> list[Request]:
+        """Where a request whose prompt is there waits for its first decode step."""
+        return self.running if self._staging is None else self.staged
 
     def _publish_early(self, chunk: Chunk) -> None:
         if early := self._ask.publication.before_run(chunk):
@@ -207,12 +229,19 @@ class Scheduler:
             if req.done:
                 self.events.count("discarded_tokens")
                 continue
-            req.output.append(token)
             heard.append(req)
-            if reason := self._ends(req, token):
-                self._end(req, Status.FINISHED, reason)
-                self._let_go(req)
+            self._hear(req, token)
         return heard
+
+    def _hear(self, req: Request, token: int) -> None:
+        req.output.append(token)
+        if reason := self._ends(req, token):
+            self._end(req, Status.FINISHED, reason)
+            self._let_go(req)
+
+    def _drop_ended(self) -> None:
+        self.running = [req for req in self.running if not req.done]
+        self.staged = [req for req in self.staged if not req.done]
 
     def _ends(self, req: Request, token: int) -> str | None:
         if token == self.limits.eos:
@@ -231,12 +260,13 @@ class Scheduler:
         self.leaving.append(req)
         if req.inflight:
             self.events.count("deferred_releases")
-        self._settle()
+        self.settle()
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Release the ended requests that no step in flight and no transfer uses any more."""
         staying: list[Request] = []
         for req in self.leaving:
-            if self._ask.reuse.releasable(req):
+            if self._ask.reuse.releasable(req) and self.transfers.drained(req):
                 self.holdings.release(req)
             else:
                 staying.append(req)
