@@ -8,8 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.api.errors import error_body
-from engine.errors import EngineError
+from engine.api.errors import failure_body
 from engine.text.parser import Delta, collect
 from engine.text.template import as_message, as_tool_call
 
@@ -57,8 +56,7 @@ async def chunks(reply: Reply, head: Head, job: Job) -> AsyncGenerator[bytes, No
                 yield _event(opening, [choice], tail)
                 first = {}
     except Exception as error:  # whatever it is: a client must not take silence for the end
-        said = str(error) if isinstance(error, EngineError) else f"The server failed: {error!r}"
-        yield b"data: %s\n\n" % json.dumps(error_body(said, kind="server_error")).encode()
+        yield b"data: %s\n\n" % json.dumps(failure_body(error)).encode()
         return
     yield _event(opening, [{"index": 0, "delta": first} | _end(reply, job)], tail)
     if job.include_usage:

@@ -12,11 +12,18 @@ from starlette.routing import Route
 
 from engine import clock
 from engine.api import answers, request
-from engine.api.errors import ApiError, error_body, on_api_error, on_crash, on_http_error
+from engine.api.errors import (
+    ApiError,
+    error_body,
+    on_api_error,
+    on_crash,
+    on_failed_room,
+    on_http_error,
+)
 from engine.api.facade import Engine, Handle, release
 from engine.api.presence import ClientGone, unless_gone
 from engine.api.reply import Reply
-from engine.errors import RequestRefused
+from engine.errors import RequestRefused, RoomFailed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -34,6 +41,7 @@ def create_app(engine: Engine, model: str = MODEL) -> Starlette:
     return Starlette(
         routes=[
             Route("/v1/chat/completions", server.chat, methods=["POST"]),
+            Route("/abort_request", server.abort_request, methods=["POST"]),
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{model}", server.one_model, methods=["GET"]),
             Route("/health", server.health, methods=["GET"]),
@@ -42,6 +50,7 @@ def create_app(engine: Engine, model: str = MODEL) -> Starlette:
         exception_handlers={
             ApiError: on_api_error,
             HTTPException: on_http_error,
+            RoomFailed: on_failed_room,
             Exception: on_crash,
         },
     )
@@ -71,6 +80,15 @@ class _Server:
             return Response(status_code=_GONE)
         finally:
             release(handle)
+
+    async def abort_request(self, http: Request) -> Response:
+        """End one generation, or all. An unknown id is no mistake: the reply may just have ended."""
+        asked = request.read_abort(await http.body())
+        if asked.abort_all:
+            self._engine.abort_all()
+        elif asked.number is not None:
+            self._engine.abort(asked.number)
+        return Response()
 
     async def models(self, _: Request) -> JSONResponse:
         """The one model there is, as a list."""

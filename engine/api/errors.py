@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from engine.api.models import UNSUPPORTED
-from engine.errors import EngineError
+from engine.errors import EngineError, RoomFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,13 @@ def error_body(
 ) -> dict[str, Any]:
     """The error object; ``kind`` is OpenAI's ``type``."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def failure_body(error: Exception) -> dict[str, Any]:
+    """The error object of a generation that failed, or of a loop that died."""
+    said = str(error) if isinstance(error, EngineError) else f"The server failed: {error!r}"
+    code = "room_failed" if isinstance(error, RoomFailed) else None
+    return error_body(said, None, code, "server_error")
 
 
 def from_validation(error: ValidationError, body: Any) -> ApiError:
@@ -90,6 +97,11 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
     }.get(error.status_code, error.detail)
     code = {404: "unknown_url", 405: "method_not_allowed"}.get(error.status_code)
     return JSONResponse(error_body(message, None, code), error.status_code, error.headers)
+
+
+async def on_failed_room(_: Request, error: Exception) -> JSONResponse:
+    """Answer a generation whose hand-over failed; the server itself is well."""
+    return JSONResponse(failure_body(error), 500)
 
 
 async def on_crash(_: Request, error: Exception) -> JSONResponse:

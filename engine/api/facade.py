@@ -13,7 +13,8 @@ class Handle(Protocol):
     """One running generation: iterate it for its new token ids, a few at a time.
 
     ``finish_reason`` is None until the end, then "stop", "length" or "abort"; ``abort`` frees what
-    the request holds. ``cached_tokens`` counts prompt tokens served from the prefix cache.
+    the request holds. A generation that fails raises in its reader, and is over by that.
+    ``cached_tokens`` counts prompt tokens served from the prefix cache.
     """
 
     @property
@@ -29,7 +30,8 @@ class Handle(Protocol):
 class Engine(Protocol):
     """An engine that serves. ``submit`` raises RequestRefused for what can never be served.
 
-    ``died`` is what ended the engine's loop, None while it can serve.
+    ``died`` is what ended the engine's loop, None while it can serve. ``abort`` is False where
+    nobody is served under that number.
     """
 
     @property
@@ -37,6 +39,8 @@ class Engine(Protocol):
     @property
     def died(self) -> Exception | None: ...
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> Handle: ...
+    def abort(self, request_id: int) -> bool: ...
+    def abort_all(self) -> None: ...
     def info(self) -> dict[str, Any]: ...
 
 

@@ -6,6 +6,7 @@ Messages keep unknown members out of the way instead: clients send back what the
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -18,6 +19,7 @@ UNSUPPORTED = (  # a value other than the default is refused by name
     *("n", "logprobs", "top_logprobs", "presence_penalty", "frequency_penalty", "logit_bias"),
     *("parallel_tool_calls", "response_format"),
 )
+OUR_ID = re.compile(r"(?:chatcmpl-)?([0-9]{1,18})")
 Index = Annotated[int, Field(ge=0, lt=VOCAB_SIZE)]
 
 
@@ -27,6 +29,19 @@ class _Strict(BaseModel):
 
 class _Lenient(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+
+class AbortRequest(_Strict):
+    """Which generation is to end, by its reply's id or number; or all of them."""
+
+    rid: int | str | None = None
+    abort_all: bool = False
+
+    @property
+    def number(self) -> int | None:
+        """The engine's number of the request; None for an id that is none of ours."""
+        found = OUR_ID.fullmatch(str(self.rid))
+        return int(found[1]) if found else None
 
 
 class TextPart(_Lenient):

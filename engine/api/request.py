@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
 from engine.api.errors import ApiError, from_validation
-from engine.api.models import ChatRequest, NamedChoice
+from engine.api.models import AbortRequest, ChatRequest, NamedChoice
 from engine.config import PAGE_TOKENS
 from engine.text import template
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from engine.config import EngineConfig
     from engine.text.dsml import Tools
+
+
+M = TypeVar("M", bound="BaseModel")
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,7 @@ class Job:
 def read(raw: bytes, model: str, config: EngineConfig) -> Job:
     """The job that the body asks for; raises ApiError."""
     body = _json(raw)
-    try:
-        asked = ChatRequest.model_validate(body)
-    except ValidationError as error:
-        raise from_validation(error, body) from None
+    asked = _valid(ChatRequest, body)
     _check(asked, model)
     tools = asked.tools or []
     if asked.tool_choice == "none":
@@ -54,6 +56,18 @@ def read(raw: bytes, model: str, config: EngineConfig) -> Job:
         options is not None and options.include_usage,
         asked.return_token_ids,
     )
+
+
+def read_abort(raw: bytes) -> AbortRequest:
+    """What the body of an abort asks for; raises ApiError."""
+    return _valid(AbortRequest, _json(raw))
+
+
+def _valid(model: type[M], body: dict[str, Any]) -> M:
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise from_validation(error, body) from None
 
 
 def _json(raw: bytes) -> Any:

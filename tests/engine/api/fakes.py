@@ -59,6 +59,14 @@ class FakeEngine:
     handles: list[FakeHandle] = field(default_factory=list)
     refuses: EngineError | None = None
     died: Exception | None = None
+    aborted: list[int | str] = field(default_factory=list)
+
+    def abort(self, request_id: int) -> bool:
+        self.aborted.append(request_id)
+        return request_id <= len(self.handles)
+
+    def abort_all(self) -> None:
+        self.aborted.append("all")
 
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> FakeHandle:
         if self.refuses is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine import clock
-from engine.errors import EngineError, RequestRefused
+from engine.errors import EngineError, RequestRefused, RoomFailed
 from tests.engine.api.conversation import CHAT, OPENAI_TOOLS, USER, body, post
 from tests.engine.api.fakes import FakeEngine, client
 
@@ -174,6 +175,29 @@ def test_an_engine_that_fails_in_a_stream_ends_it_with_an_error_event(
     assert "[DONE]" not in text
     assert f'"error": {{"message": "{message}", "type": "server_error"' in text
     assert engine.handles[0].aborts == 1
+
+
+ROOM = RoomFailed(17, "WaitingForInput", 300.0, "no end in time")
+FAILED = {
+    "message": "room 17 failed in WaitingForInput after 300.000 s: no end in time",
+    "type": "server_error",
+    "param": None,
+    "code": "room_failed",
+}
+
+
+@pytest.mark.parametrize("said", [[], [65, 66]], ids=["before the first token", "after it"])
+def test_a_room_that_failed_ends_a_stream_with_its_own_error_event(said: list[int]) -> None:
+    text = post(FakeEngine([said], {"fails": ROOM}), stream=True).text
+    *deltas, last, end = text.split("\n\n")
+    assert (len(deltas), end) == (len(said), "")
+    assert json.loads(last.removeprefix("data: ")) == {"error": FAILED}
+
+
+@pytest.mark.parametrize("said", [[], [65, 66]], ids=["before the first token", "after it"])
+def test_a_room_that_failed_answers_a_whole_reply_with_500(said: list[int]) -> None:
+    response = post(FakeEngine([said], {"fails": ROOM}))
+    assert (response.status_code, response.json()) == (500, {"error": FAILED})
 
 
 def test_an_engine_whose_loop_died_is_not_healthy() -> None:

@@ -34,6 +34,16 @@ class Follower:
         self.handles.append(Saying(len(self.handles), ids, self.interval))
         return self.handles[-1]
 
+    def abort(self, request_id: int) -> bool:
+        found = [said for said in self.handles if said.request_id == request_id]
+        for said in found:
+            said.abort()
+        return bool(found)
+
+    def abort_all(self) -> None:
+        for said in self.handles:
+            said.abort()
+
     def info(self) -> dict[str, Any]:
         return self.config.as_dict()
 
