@@ -2,7 +2,7 @@
 
 Greedy decoding only: ``temperature``, ``top_p`` and ``seed`` are accepted and change nothing.
 ``tool_choice`` narrows what counts as a call; it cannot force the model to make one.
-``POST /abort_request`` is SGLang's: whoever reads the generation gets what was said so far, with the
+``POST /abort_request`` is SGLang's: who reads the generation gets what was said so far, with the
 finish_reason "abort".
 """
 

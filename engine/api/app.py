@@ -82,7 +82,7 @@ class _Server:
             release(handle)
 
     async def abort_request(self, http: Request) -> Response:
-        """End one generation, or all. An unknown id is no mistake: the reply may just have ended."""
+        """End one generation, or all. An unknown id is no mistake: that reply may have ended."""
         asked = request.read_abort(await http.body())
         if asked.abort_all:
             self._engine.abort_all()
