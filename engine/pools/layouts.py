@@ -25,7 +25,7 @@ from kernels.layout import PageLayout, Plane
 # layers of DeepSeek-V4-Flash that have a pool: what is moved here stands for so many
 FLASH_LAYERS = {
     "swa": 43,
-    "c128": 20,
+    **dict.fromkeys(("c128", "c128_state"), 20),
     **dict.fromkeys(("c4", "index_k", "c4_state", "index_state"), 21),
 }
 LATENT_ALIGN = 576  # FlashMLA wants pages in multiples of one row of values
