@@ -49,13 +49,15 @@ def doctor(
 
 def _geometry(scenario: Path | None, sets: Sequence[str], as_json: bool) -> None:
     """The other report: no machine, no database, only the pools."""
+    from lab.chunk_bytes import chunk_report, chunk_table
     from lab.geometry import report
     from lab.report.tiers import geometry_report
 
     if sets and scenario is None:
         raise UserError("doctor: --set patches a scenario; name one: doctor SCENARIO --geometry")
-    entries = report(scenario, sets)
+    entries, chunk = report(scenario, sets), chunk_report()
     if as_json:
-        show_json({"geometry": entries})
+        show_json({"geometry": entries, "chunk": chunk})
     else:
         show(geometry_report(entries))
+        show(chunk_table(chunk))

@@ -67,6 +67,15 @@ def test_the_pools_are_summed(geometry: Path, kvlab) -> None:
     )
 
 
+def test_what_a_prefill_chunk_weighs_on_the_wire_follows_the_pools(geometry: Path, kvlab) -> None:
+    chunk = kvlab("doctor", "--geometry", "--json").json["chunk"]
+    assert (chunk["flash"]["fp8"]["total"], chunk["flash"]["bf16"]["total"]) == (
+        31_942_656,
+        37_275_648,
+    )
+    assert "One prefill chunk of 8,192 tokens on the wire" in kvlab("doctor", "--geometry").out
+
+
 def test_the_geometry_of_a_scenario_is_that_of_each_arm_and_its_build(
     geometry: Path, kvlab
 ) -> None:
