@@ -133,6 +133,11 @@ class EngineConfig:
         """The rate of the link, each way; links are rated in powers of ten."""
         return self.host_gb_per_s * 1e9
 
+    @property
+    def ranks(self) -> int:
+        """Engines a side; one engine that is no pair is one rank."""
+        return self.tp if self.pd else 1
+
     def as_dict(self) -> dict[str, Any]:
         """The configuration as JSON-ready values: what `/server_info` answers."""
         return asdict(self)
@@ -193,6 +198,12 @@ def _disaggregated(config: EngineConfig) -> None:
     if not math.isfinite(config.wire_gb_per_s) or config.wire_gb_per_s < 0:
         said = f"wire_gb_per_s is {config.wire_gb_per_s}; it must be 0 or above"
         raise ConfigError(said, ("wire_gb_per_s",))
+    if config.pd and config.wire == "nixl" and config.device != "cpu":
+        raise ConfigError(
+            f"wire is 'nixl' and device {config.device!r}; the nixl wire registers memory of the "
+            "host only: device cpu, or wire inproc",
+            ("wire", "device", "pd"),
+        )
     for name in ("bootstrap_timeout", "waiting_timeout"):
         value = getattr(config, name)
         if not math.isfinite(value) or value <= 0:

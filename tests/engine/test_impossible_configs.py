@@ -129,3 +129,52 @@ def test_a_refusal_says_by_key_which_settings_do_not_go_together(
     with pytest.raises(ConfigError) as caught:
         EngineConfig(**values)
     assert caught.value.keys == keys
+
+
+@pytest.mark.parametrize(
+    ("values", "keys", "message"),
+    [
+        ({"workers": 0}, ("workers",), "workers is 0; it must be at least 1"),
+        ({"queue_size": 0}, ("queue_size",), "queue_size is 0; it must be at least 1"),
+        ({"tp": 0}, ("tp",), "tp is 0; it must be at least 1"),
+        ({"metadata_slots": -1}, ("metadata_slots",), "metadata_slots is -1"),
+        ({"decode_pool_pages": 1}, ("decode_pool_pages",), "must be 0 or at least 2"),
+        ({"wire_gb_per_s": -1.0}, ("wire_gb_per_s",), "wire_gb_per_s is -1.0"),
+        ({"wire_gb_per_s": math.nan}, ("wire_gb_per_s",), "wire_gb_per_s is nan"),
+        ({"waiting_timeout": 0.0}, ("waiting_timeout",), "waiting_timeout is 0.0 s"),
+        ({"bootstrap_timeout": math.inf}, ("bootstrap_timeout",), "bootstrap_timeout is inf s"),
+        ({"wire": "ucx"}, ("wire",), "accepted: inproc, nixl"),
+        ({"decode_index_k": "fp16"}, ("decode_index_k",), "accepted: same, fp8, bf16"),
+        (
+            {"pd": True, "wire": "nixl", "device": "cuda"},
+            ("wire", "device", "pd"),
+            "wire is 'nixl' and device 'cuda'",
+        ),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
+)
+def test_what_a_pair_cannot_be_built_with_is_refused(
+    values: dict[str, Any], keys: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        EngineConfig(**values)
+    assert caught.value.keys == keys and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"pd": True, "wire": "nixl"},
+        {"pd": True, "device": "cuda"},
+        {"wire": "nixl", "device": "cuda"},  # of no account without pd
+        {"pd": True, "decode_pool_pages": 2, "metadata_slots": 1},
+        {"pd": True, "hicache": True, "hisparse": True, "overlap": True},
+    ],
+    ids=lambda values: "+".join(values),
+)
+def test_what_a_pair_can_be_built_with_is_accepted(values: dict[str, Any]) -> None:
+    assert EngineConfig(**values) != EngineConfig()
+
+
+def test_an_engine_alone_is_one_rank() -> None:
+    assert [EngineConfig(pd=pd, tp=4).ranks for pd in (False, True)] == [1, 4]
