@@ -1,4 +1,4 @@
-"""The shapes of an engine that does not exist: its pools in every tier, and their sizes.
+"""The shapes of an engine, or of a pair, that does not exist: its pools in every tier, their sizes.
 
 One rule: what is measured is built as ``engine.assembly`` would build it, seams included.
 """
@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.defects import seams
+from engine.disagg.sides import decode_config, prefill_config
 from engine.events import EventLog
 from engine.pools.device import REQUEST_ADDRESSED, allocate
-from engine.pools.geometry import geometry
+from engine.pools.geometry import geometry, paired
 from engine.pools.host_stack import HostQuestions, HostStack
 from engine.runner.hot_buffer import HotBuffer, device_pages
 from kernels.ops import Ops
@@ -28,22 +29,21 @@ BY_REQUEST = (REQUEST_ADDRESSED, "hisparse_hot")  # pools addressed by request s
 def geometry_of(config: EngineConfig) -> list[GeometryRow]:
     """The rows of an engine that does not exist: measured on a tiny one, with its page counts.
 
-    Takes a few MiB. Host rows only where the configuration has a host tier.
+    Takes a few MiB. Host rows only where the configuration has a host tier. Of a pair, one rank of
+    each side: the prefill side's device pools are ``device``, the decode side's ``decode``.
     """
-    tiny = replace(config, device="cpu", pool_pages=2, max_running=1, host_ratio=1.0)
-    build, ops, events = seams(config.build), Ops.reference(), EventLog(lambda: 0)
-    pools, tokens = allocate(tiny, build.index_k_buffer()), build.token_transfer(ops)
-    ask = HostQuestions(build.host_layout(), build.transfer_pieces(), tokens)
-    host = HostStack(tiny, pools, ops, ask, events, _Nobody()) if config.hicache else None
-    hot = HotBuffer(tiny, pools, ops, tokens, events) if config.hisparse else None
-    return [replace(row, pages=_pages(row, config)) for row in geometry(pools, host, hot)]
+    if not config.pd:
+        return _measured(config)
+    sides = prefill_config(config, 0), decode_config(config, 0)
+    return paired(*map(_measured, sides))
 
 
-def bytes_of(rows: Sequence[GeometryRow]) -> dict[str, int]:
-    """Bytes that the pools of each tier take together."""
+def bytes_of(rows: Sequence[GeometryRow], ranks: int = 1) -> dict[str, int]:
+    """Bytes that the pools of each tier take together, in all ranks: each has pools of its own."""
     taken: dict[str, int] = {}
     for row in rows:
-        taken[row.tier] = taken.get(row.tier, 0) + row.item_bytes * row.layers * row.pages
+        size = row.item_bytes * row.layers * row.pages * ranks
+        taken[row.tier] = taken.get(row.tier, 0) + size
     return taken
 
 
@@ -52,6 +52,17 @@ class _Nobody:
 
     def stale_users(self, pages: Sequence[int]) -> list[tuple[str, int]]:
         return []
+
+
+def _measured(config: EngineConfig) -> list[GeometryRow]:
+    """The rows of one engine."""
+    tiny = replace(config, device="cpu", pool_pages=2, max_running=1, host_ratio=1.0)
+    build, ops, events = seams(config.build), Ops.reference(), EventLog(lambda: 0)
+    pools, tokens = allocate(tiny, build.index_k_buffer()), build.token_transfer(ops)
+    ask = HostQuestions(build.host_layout(), build.transfer_pieces(), tokens)
+    host = HostStack(tiny, pools, ops, ask, events, _Nobody()) if config.hicache else None
+    hot = HotBuffer(tiny, pools, ops, tokens, events) if config.hisparse else None
+    return [replace(row, pages=_pages(row, config)) for row in geometry(pools, host, hot)]
 
 
 def _pages(row: GeometryRow, config: EngineConfig) -> int:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from engine.config import PAGE_TOKENS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.pools.device import DevicePools, Pool
     from engine.pools.host_stack import HostStack
     from kernels.layout import PageLayout
@@ -32,7 +34,7 @@ class GeometryRow:
     """
 
     pool: str
-    tier: str
+    tier: str  # "device" | "host" | "decode"
     order: str
     page_tokens: int
     entries: int
@@ -66,6 +68,26 @@ def geometry(
             alike = replace(own.layout, order=c4.order, layers=c4.layers) == c4
             rows.append(replace(row, tier=tier, agrees=row.agrees and alike))
     return rows
+
+
+def paired(prefill: Sequence[GeometryRow], decode: Sequence[GeometryRow]) -> list[GeometryRow]:
+    """The rows of two engines: the decode side's device becomes a tier of its own, ``decode``.
+
+    A row of it agrees if the prefill side's pages of that pool are the same: what crosses the wire
+    is addressed by the prefill's sizes.
+    """
+    sent = {row.pool: _shape(row) for row in prefill if row.tier == "device"}
+    return [*prefill, *(_received(row, sent.get(row.pool)) for row in decode)]
+
+
+def _received(row: GeometryRow, sent: tuple[int, ...] | None) -> GeometryRow:
+    if row.tier != "device":
+        return row
+    return replace(row, tier="decode", agrees=row.agrees and sent in (None, _shape(row)))
+
+
+def _shape(row: GeometryRow) -> tuple[int, ...]:
+    return row.page_tokens, row.entries, row.item_bytes, row.layers
 
 
 def _device(pool: Pool) -> GeometryRow:

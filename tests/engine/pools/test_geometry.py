@@ -148,3 +148,39 @@ def test_a_device_pool_whose_pages_overlap_is_a_mismatch() -> None:
     found = geometry_of(config)
     assert mismatches(found) == ["index_k device"]
     assert {row.item_bytes for row in found if row.pool == "index_k"} == {8_448}
+
+
+def pair_rows(tier: str, **config: object) -> dict[str, GeometryRow]:
+    found = geometry_of(EngineConfig(pd=True, **config))  # type: ignore[arg-type]
+    return {row.pool: row for row in found if row.tier == tier}
+
+
+def test_a_pair_has_the_device_rows_of_either_side() -> None:
+    config = {"pool_pages": 100, "decode_pool_pages": 40, "hicache": True}
+    prefill, decode = pair_rows("device", **config), pair_rows("decode", **config)
+    assert {prefill[pool].pages for pool in POOLS} == {101}
+    assert {decode[pool].pages for pool in POOLS} == {41}
+    assert set(pair_rows("host", **config)) == set(rows("host"))
+    assert all(row.agrees for row in decode.values())
+
+
+def test_only_the_decode_side_of_a_pair_has_a_hot_buffer() -> None:
+    config = {"hisparse": True, "pool_pages": 100, "decode_pool_pages": 40}
+    assert "hisparse_hot" not in pair_rows("device", **config)
+    assert pair_rows("decode", **config)["hisparse_hot"].agrees
+    assert pair_rows("host", **config)["hisparse_c4"].pages == 41
+
+
+@pytest.mark.parametrize(("prefill", "decode"), [("fp8", "bf16"), ("bf16", "fp8")])
+def test_index_keys_of_two_dtypes_are_a_mismatch_between_the_sides(
+    prefill: str, decode: str
+) -> None:
+    config = EngineConfig(pd=True, index_k=prefill, decode_index_k=decode)  # type: ignore[arg-type]
+    assert mismatches(geometry_of(config)) == ["index_k decode"]
+    same = replace(config, decode_index_k=prefill)  # type: ignore[arg-type]
+    assert mismatches(geometry_of(same)) == []
+
+
+def test_a_side_that_does_not_keep_to_its_own_layout_disagrees_by_itself() -> None:
+    config = EngineConfig(pd=True, index_k="bf16", build=("index_k_under_allocated",))
+    assert mismatches(geometry_of(config)) == ["index_k device", "index_k decode"]
