@@ -46,7 +46,7 @@ def count(least: int, most: int, multiple_of: int = 1) -> Domain:
 
 
 def rate() -> Domain:
-    """Events a second; 0 is none or all at once, and what is nearly 0 would never end."""
+    """So many a second; 0 stands for something else, and what is nearly 0 would never end."""
     number = Field(strict=True, ge=0, le=FASTEST_PER_S, allow_inf_nan=False)
     bounds = {"anyOf": [{"const": 0}, {"minimum": SLOWEST_PER_S}], "maximum": FASTEST_PER_S}
     kind = Annotated[
@@ -65,6 +65,11 @@ def number(least: float, most: float) -> Domain:
     """A number from ``least`` to ``most``."""
     kind = Annotated[float, Field(strict=True, ge=least, le=most, allow_inf_nan=False)]
     return Domain(kind, f"a number from {least} to {most}")
+
+
+def seconds() -> Domain:
+    """A limit in seconds of the engine's clock."""
+    return number(least=0.001, most=86_400)
 
 
 def fraction() -> Domain:

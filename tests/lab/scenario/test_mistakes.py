@@ -13,7 +13,7 @@ from tests.lab.scenario.files import broken, write
 
 MISTAKES = {
     "unknown toggle": ("graph: true, c", "grahp: true, c", 7, "engine.grahp: unknown key", "graph"),
-    "toggle of no issue yet": ("concurrency: 60", "pd: true", 7, "unknown key", "index_k"),
+    "toggle of no engine": ("concurrency: 60", "dp: true", 7, "unknown key", "index_k"),
     "misspelt value": ("index_k: bf16", "index_k: bf61", 7, "engine.index_k: 'bf61'", "fp8, bf16"),
     "on is text": ("graph: true", "graph: on", 7, "'on' is not accepted", "did you mean 'true'"),
     "null": ("concurrency: 60", "concurrency: null", 7, "null is not accepted", "at least 1"),

@@ -33,7 +33,10 @@ def test_every_shipped_scenario_fits_the_schema(path: Path) -> None:
         ("concurrency: 60", "hicache: 1"),
         ("concurrency: 60", "hicache_slot_page: 64"),
         ("concurrency: 60", "host_ratio: 0.9"),
-        ("concurrency: 60", "pd: true"),
+        ("concurrency: 60", "dp: true"),
+        ("concurrency: 60", "tp: 3"),
+        ("concurrency: 60", "hardware: h100"),
+        ("concurrency: 60", "waiting_timeout: 0"),
         ("verdict: clean", "verdict: cleen"),
     ],
 )

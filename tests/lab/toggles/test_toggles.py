@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 import lab.toggles
 from engine.config import EngineConfig, ModelConfig
 from engine.errors import ConfigError
+from engine.runner.step_cost import PRESETS
 from lab.registry import Registry
 from lab.toggles import TOGGLES, defaults, to_engine_config
 
@@ -61,8 +62,29 @@ def test_a_name_is_registered_once() -> None:
 
 
 def test_whatever_an_operator_could_set_on_the_engine_is_a_toggle() -> None:
-    assembly = {"max_running", "hardware", "device", "seed", "build", "model"}
+    assembly = {"max_running", "device", "seed", "build", "model"}
     assert {field.name for field in fields(EngineConfig)} - assembly <= set(TOGGLES.all())
+
+
+def test_the_hardware_is_any_that_the_engine_has_rates_of() -> None:
+    assert TOGGLES.all()["hardware"].domain.options == tuple(PRESETS)
+
+
+def test_what_only_a_pair_reads_needs_a_pair() -> None:
+    alone = {key for key, t in TOGGLES.all().items() if t.needs == ("pd",)}
+    assert alone == {
+        *("wire", "workers", "queue_size", "wire_gb_per_s", "waiting_timeout"),
+        *("bootstrap_timeout", "deferred_release", "metadata_slots", "decode_pool_pages"),
+        *("decode_index_k", "tp"),
+    }
+
+
+@pytest.mark.parametrize("given", [0, -1, float("inf"), "300", 100_000])
+def test_a_timeout_is_a_number_of_seconds(given: object) -> None:
+    timeout = TypeAdapter(TOGGLES.all()["waiting_timeout"].domain.type)
+    assert [timeout.validate_python(number) for number in (0.5, 300)] == [0.5, 300]
+    with pytest.raises(ValidationError):
+        timeout.validate_python(given)
 
 
 @pytest.mark.parametrize("given", [False, 64, 100, "256"])
