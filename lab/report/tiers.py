@@ -15,16 +15,15 @@ from engine.shapes import BY_REQUEST
 from lab.copies import by_pool, never_ran
 from lab.memory import spelled
 from lab.mismatches import mismatches
-from lab.report.grid import plain_table
+from lab.report.grid import Fitted, plain_table
 
 if TYPE_CHECKING:
     from lab.copies import CopyPath
 
 MISMATCH, NONE = "MISMATCH", "–"
-GEOMETRY = (
-    *("pool", "layers", "entries/\ntokens", "device\nbytes", "host\nbytes"),
-    *("device\npages", "host\npages", "agrees"),
-)
+TIERS = ("device", "decode", "host")
+ALONE = ("device", "host")  # of an engine that is no pair, whether it has a host tier or not
+SHAPE, AGREES = ("pool", "layers", "entries/\ntokens"), "agrees"
 COPIES = ("pool", "operation", "branch", "calls", "moved", "unit")
 LEGEND = """\
 Entries, tokens and bytes are a page's, of one layer; pages count the reserved
@@ -32,6 +31,10 @@ one. A pool agrees if its pages lie as far apart on the device as its layout
 says, and if the host's rows are the device's. c128_state and hisparse_hot go by
 request slot, not by token; hisparse_c4, held against the device's c4, has as
 many pages as the device.
+"""
+OF_A_PAIR = """\
+Of a pair, device is the prefill side's and decode the other's; a pool of it
+agrees if its pages are the prefill's too. Every rank has pools of its own.
 """
 
 
@@ -55,18 +58,25 @@ def geometry_table(rows: Sequence[Mapping[str, Any]], legend: bool = True) -> Re
         f"{tier} {orders((r['pool'], r['order']) for r in rows if r.get('tier') == tier)}"
         for tier in tiers
     ]
-    table = plain_table(*GEOMETRY, text=("agrees",))
-    for pool, found in by_pool(rows).items():
-        good = all(row.get("agrees", True) for row in found.values())
-        style = "" if good else "bold red"
-        table.add_row(*_cells(pool, found), "yes" if good else MISMATCH, style=style)
     wrong = "\n".join(f"{MISMATCH}: {what}" for what in mismatches(rows))
     return Group(
         Text(f"Geometry: {', '.join(nested)}", style="bold"),
-        table,
+        _pools(rows, [tier for tier in TIERS if tier in tiers] if "decode" in tiers else ALONE),
         *([Text(wrong, style="bold red")] if wrong else []),
-        *([Text(LEGEND, style="dim")] if legend else []),
+        *([_legend(tiers)] if legend else []),
     )
+
+
+def _pools(rows: Sequence[Mapping[str, Any]], shown: Sequence[str]) -> Fitted:
+    """The rows with the tiers that are shown; where it comes in pieces, bytes before pages."""
+    sizes, pages = ([f"{tier}\n{what}" for tier in shown] for what in ("bytes", "pages"))
+    cells = []
+    for pool, found in by_pool(rows).items():
+        good = all(row.get("agrees", True) for row in found.values())
+        row = (*_cells(pool, found, shown), "yes" if good else MISMATCH)
+        cells.append([Text(cell, style="" if good else "bold red") for cell in row])
+    heads = (*SHAPE, *sizes, *pages, AGREES)
+    return Fitted(heads, cells, (AGREES,), (*SHAPE[1:], *sizes, AGREES, *pages))
 
 
 def geometry_report(entries: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -76,8 +86,9 @@ def geometry_report(entries: Sequence[Mapping[str, Any]]) -> RenderableType:
         build = ", ".join(entry["build"]) or "healthy"
         parts.append(Text(f"{entry['engine']} (build: {build})", style="bold"))
         parts.append(geometry_table(entry["rows"], legend=False))
-        parts.append(Text(f"in all {spelled(entry['bytes'])}\n"))
-    return Group(*parts, Text(LEGEND, style="dim"))
+        ranks = f" in {entry['ranks']} ranks of each side" if entry["ranks"] > 1 else ""
+        parts.append(Text(f"in all {spelled(entry['bytes'])}{ranks}\n"))
+    return Group(*parts, _legend(tier for entry in entries for tier in entry["bytes"]))
 
 
 def orders(named: Iterable[tuple[str, str]]) -> str:
@@ -88,12 +99,16 @@ def orders(named: Iterable[tuple[str, str]]) -> str:
     return f"{first} ({', '.join(others)})" if others else first
 
 
-def _cells(pool: str, tiers: Mapping[str, Mapping[str, Any]]) -> list[Text]:
-    """A pool's numbers: those that its tiers share, then bytes and pages of either."""
+def _legend(tiers: Iterable[str]) -> Text:
+    return Text(LEGEND + (OF_A_PAIR if "decode" in tiers else ""), style="dim")
+
+
+def _cells(pool: str, tiers: Mapping[str, Mapping[str, Any]], shown: Sequence[str]) -> list[str]:
+    """A pool's numbers: those that its tiers share, then bytes and pages of each that is shown."""
     either = next(iter(tiers.values()))
     tokens = NONE if pool in BY_REQUEST else either.get("page_tokens", NONE)
     shared = (pool, either.get("layers", NONE), f"{either.get('entries', NONE)}/{tokens}")
-    sides = [tiers.get(tier, {}) for tier in ("device", "host")]
+    sides = [tiers.get(tier, {}) for tier in shown]
     sizes = [f"{side['item_bytes']:,}" if "item_bytes" in side else NONE for side in sides]
     pages = [side.get("pages", NONE) for side in sides]
-    return [Text(str(cell)) for cell in (*shared, *sizes, *pages)]
+    return [str(cell) for cell in (*shared, *sizes, *pages)]

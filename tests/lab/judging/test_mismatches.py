@@ -30,6 +30,18 @@ def test_rows_of_one_size_that_differ_say_in_what() -> None:
     assert other.endswith("and on the device, in another layout")
 
 
+def test_two_sides_of_a_pair_are_named_as_such() -> None:
+    decode = row("decode", 16384, agrees=False)
+    said = "index_k: 16,384 bytes a row on the decode side, 8,448 on the prefill side"
+    assert mismatches([row("device", 8448), decode]) == (said,)
+
+
+def test_a_decode_row_that_is_the_prefill_s_is_not_what_its_own_layout_says() -> None:
+    decode = row("decode", 8448, agrees=False)
+    said = "index_k: 8,448 bytes a row on the decode side, not what its layout says"
+    assert mismatches([row("device", 8448), decode]) == (said,)
+
+
 def test_a_row_without_a_row_of_the_device_beside_it_is_told_alone() -> None:
     (said,) = mismatches([row("device", 8448, agrees=False)])
     assert said == "index_k: 8,448 bytes a row on the device, not what its layout says"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
 from engine.config import EngineConfig
@@ -68,6 +69,17 @@ def test_an_arm_shows_the_geometry_that_its_server_stated() -> None:
     assert "Geometry: device layer_first, host layer_first" in text and MISMATCH not in text
 
 
+def test_the_decode_side_of_a_pair_stands_beside_the_prefill_s() -> None:
+    pair = [*GOOD, row("decode", 8448, agrees=False)]
+    text = printed(geometry_table(pair))
+    (line,) = [line for line in text.splitlines() if "64/256" in line]
+    sizes, pages = ["16,384", "8,448", "16,384"], ["833", "833", "1665"]
+    assert line.split() == ["index_k", "1", "64/256", *sizes, *pages, MISMATCH]
+    assert "8,448 bytes a row on the decode side, 16,384 on the prefill side" in text
+    assert "Of a pair, device is the prefill side's" in text
+    assert "Of a pair" not in printed(geometry_table(GOOD))
+
+
 def test_a_pool_s_tiers_stand_in_one_row_whatever_their_order() -> None:
     c4 = [{**found, "pool": "c4"} for found in GOOD]
     text = printed(geometry_table([GOOD[0], c4[0], GOOD[1], c4[1]]))
@@ -84,13 +96,15 @@ def test_what_goes_by_request_slot_has_no_tokens_a_page() -> None:
     assert line.split() == ["c128_state", "1", "64/–", "16,384", "–", "833", "–", "yes"]
 
 
-def test_the_largest_pools_fit_a_terminal_of_eighty_columns() -> None:
-    config = EngineConfig(hicache=True, hisparse=True, pool_pages=65_536, host_ratio=64.0)
+@pytest.mark.parametrize("pd", [False, True])
+def test_the_largest_pools_fit_a_terminal_of_eighty_columns(pd: bool) -> None:
+    config = EngineConfig(pd=pd, hicache=True, hisparse=True, pool_pages=65_536, host_ratio=64.0)
     rows = [found.as_dict() for found in geometry_of(config)]
     rows = [{**found, "agrees": False} for found in rows]
     lines = printed(geometry_table(rows), width=80).splitlines()
     assert all(len(line) <= 80 for line in lines)
-    assert sum(line.endswith(("MISMATCH", "MISMATCH ")) for line in lines) == 9
+    told = [line for line in lines if MISMATCH in line and not line.startswith(MISMATCH)]
+    assert len(told) == 9
 
 
 def test_a_row_that_does_not_agree_says_so_with_and_without_colour() -> None:
