@@ -47,7 +47,10 @@ class SessionPlan:
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply that was due, whatever became of it. Times in seconds of the arm's clock."""
+    """One reply that was due, whatever became of it. Times in seconds of the arm's clock.
+
+    ``tries`` is how often it was asked for; all else is of the last time.
+    """
 
     session: int
     turn: int
@@ -66,6 +69,7 @@ class Reply:
     done_s: float | None
     request_id: str | None = None
     error: str | None = None
+    tries: int = 1
     expected_text: str = ""
     expected_call: dict[str, Any] = field(default_factory=dict)
 

@@ -15,6 +15,7 @@ import httpx
 
 from engine.clock import now
 from lab.driver.received import Received
+from lab.driver.refusal import refusal
 from lab.driver.sse import BrokenStream, SseReader
 
 PATH = "/v1/chat/completions"
@@ -83,7 +84,7 @@ async def _exchange(http: httpx.AsyncClient, request: Ask, outcome: Outcome) -> 
     async with http.stream("POST", PATH, json=request.body()) as response:
         if response.status_code != 200:
             body = (await response.aread()).decode(errors="replace")
-            raise BrokenStream(f"HTTP {response.status_code}: {body[:200]}")
+            raise BrokenStream(f"HTTP {response.status_code}: {refusal(body)}")
         if request.stream:
             await _read_stream(response, outcome)
         else:

@@ -2,8 +2,9 @@
 
 Sessions start when they arrive, at most ``concurrency`` at once, in the order of their plans
 (`lab.driver.seats`); a session is one conversation built from what was really received. It ends
-early where no reply came (timeout, transport error) and where its client left on purpose. One rule:
-time is the loop's, so the same code runs under the virtual clock and on a wall.
+early where no reply came (timeout, transport error), however often the load tells its clients to
+ask again, and where its client left on purpose. One rule: time is the loop's, so the same code runs
+under the virtual clock and on a wall.
 """
 
 from __future__ import annotations
@@ -26,11 +27,16 @@ if TYPE_CHECKING:
     from lab.records import SessionPlan
 
 
+RETRY_PAUSE_S = 1.0
+AGAIN = ("transport_error", "timeout")  # how a try ends after which a client may ask again
+
+
 @dataclass(frozen=True)
 class Load:
     """How the sessions are driven. Durations in seconds, ``abort_rate`` per turn.
 
-    A client that leaves does so a uniformly drawn part of ``abort_within_s`` after sending.
+    A client that leaves does so a uniformly drawn part of ``abort_within_s`` after sending, each
+    time that it sends. ``retries`` is how often a turn that failed is asked again.
     """
 
     concurrency: int = 60
@@ -39,6 +45,7 @@ class Load:
     timeout_s: float = 600.0
     abort_rate: float = 0.0
     abort_within_s: float = 2.0
+    retries: int = 0
     seed: int = 0
     model: str = "kvlab"
 
@@ -105,11 +112,21 @@ async def _turn(
     request = Ask(
         messages, plan.tools, load.stream, load.max_tokens, load.timeout_s, leave_s, load.model
     )
-    async with lane.throttle:
-        lane.recorder.sending(plan, turn, now())
-    outcome = await ask(lane.http, request)
+    outcome = await _try(plan, turn, request, lane)
+    for _ in range(load.retries):
+        if outcome.status not in AGAIN:
+            break
+        lane.recorder.retrying(plan, turn, outcome)
+        await sleep(RETRY_PAUSE_S)
+        outcome = await _try(plan, turn, request, lane)
     lane.recorder.received(plan, turn, outcome)
     return outcome
+
+
+async def _try(plan: SessionPlan, turn: int, request: Ask, lane: Lane) -> Outcome:
+    async with lane.throttle:
+        lane.recorder.sending(plan, turn, now())
+    return await ask(lane.http, request)
 
 
 def departures(plan: SessionPlan, load: Load) -> list[float | None]:

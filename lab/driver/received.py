@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab.driver.refusal import refusal
 from lab.driver.sse import BrokenStream
 
 MOST_TOKENS = 2**31 - 1  # what a column of the results database holds
@@ -73,7 +74,7 @@ class Received:
 
     def _head(self, body: Any) -> dict[str, Any] | None:
         if not isinstance(body, dict) or "error" in body:
-            raise BrokenStream(f"an error instead of a reply: {str(body)[:120]}")
+            raise BrokenStream(f"an error instead of a reply: {refusal(body)}")
         self.request_id = _utf8(body.get("id") or "") or self.request_id
         self.usage = _counts(body.get("usage") or self.usage)
         choices = body.get("choices") or []

@@ -7,6 +7,7 @@ unfinished, so a wedge or an interruption loses nothing and counts nothing as cl
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -34,15 +35,31 @@ class Recorder:
         self.start_s = 0.0  # the loop's time at which the arm began
         self._due = sum(len(plan.turns) for plan in plans)
         self._sent_s: dict[tuple[int, int], float] = {}
+        self._tries: Counter[tuple[int, int]] = Counter()
         self._replies: dict[tuple[int, int], Reply] = {}
 
     def sending(self, plan: SessionPlan, turn: int, now_s: float) -> None:
         """Note that a turn's request goes out, in case nothing ever comes back."""
         self._sent_s[plan.index, turn] = now_s - self.start_s
+        self._tries[plan.index, turn] += 1
+
+    def retrying(self, plan: SessionPlan, turn: int, outcome: Outcome) -> None:
+        """A try failed, and the client will ask again: what it failed of stays in the history."""
+        if self.events is not None:
+            self.events.count("client_retries")
+            self.events.emit(
+                "client_retry",
+                session=plan.index,
+                turn=turn,
+                tries=self._tries[plan.index, turn],
+                status=outcome.status,
+                error=str(outcome.error),
+            )
 
     def received(self, plan: SessionPlan, turn: int, outcome: Outcome) -> None:
         """File what became of a turn."""
-        self._file(_reply(plan, turn, outcome, self.start_s))
+        tries = self._tries[plan.index, turn]
+        self._file(replace(_reply(plan, turn, outcome, self.start_s), tries=tries))
         self._progress(len(self._replies), self._due)
 
     def withdraw(self, plan: SessionPlan, turn: int) -> None:
@@ -64,7 +81,10 @@ class Recorder:
     def _missing(self, plan: SessionPlan, turn: int, why: str) -> Reply:
         empty = replace(_unfinished(plan, turn), error=why)
         sent_s = self._sent_s.get((plan.index, turn))
-        return empty if sent_s is None else replace(empty, status="timeout", sent_s=sent_s)
+        if sent_s is None:
+            return empty
+        tries = self._tries[plan.index, turn]
+        return replace(empty, status="timeout", sent_s=sent_s, tries=tries)
 
     def _file(self, reply: Reply) -> None:
         self._replies[reply.session, reply.turn] = reply
@@ -108,6 +128,7 @@ def _unfinished(plan: SessionPlan, turn: int) -> Reply:
         sent_s=0.0,
         first_token_s=None,
         done_s=None,
+        tries=0,
         expected_text=plan.turns[turn].expected_text,
         expected_call=plan.turns[turn].expected_call,
     )

@@ -118,5 +118,6 @@ def load_of(task: Task) -> Load:
         max_tokens=load.max_tokens,
         timeout_s=load.timeout_s,
         abort_rate=load.abort_rate,
+        retries=load.retries,
         seed=task.seed,
     )

@@ -26,6 +26,8 @@ class WorkloadModel(BaseModel):
     """Parameters that all loads share. Durations in seconds of the arm's clock.
 
     ``think_s`` is the mean pause before a turn; ``max_tokens`` and ``timeout_s`` bound one reply.
+    ``retries`` is how often a client asks again, 1 s after a transport error or a timeout; never on
+    by default, since retries hide faults.
     ``arrival_rate`` (sessions a second; None: all at once) and ``abort_rate`` (chance that a client
     leaves in mid-reply) are set by the toggles of these names, not by a scenario's workload.
     """
@@ -40,6 +42,7 @@ class WorkloadModel(BaseModel):
     abort_rate: float = Field(default=0.0, ge=0, le=1)
     max_tokens: int = Field(default=420, ge=1)
     timeout_s: float = Field(default=600.0, gt=0, le=LONGEST_S)
+    retries: int = Field(default=0, ge=0, le=100)
 
     @abstractmethod
     def plan(self, seed: int) -> list[SessionPlan]:
