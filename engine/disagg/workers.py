@@ -78,6 +78,7 @@ class Workers:
         self._queues = [asyncio.Queue[Job]() for _ in range(config.queue_size)]
         self._tasks: list[asyncio.Task[None]] = []
         self._jobs: dict[int, int] = {}  # room -> jobs that have not ended
+        self._carried: dict[int, Job] = {}  # queue -> the job whose turn it is
         self._posts: dict[int, Posted] = {}  # queue -> its last post
 
     def add(self, job: Job) -> None:
@@ -90,9 +91,8 @@ class Workers:
         return self._jobs.get(room, 0)
 
     def posted(self, room: int) -> int:
-        """Posts of the room whose bytes may still arrive."""
-        posts = self._posts.values()
-        return sum(post.room == room and post.state is PostState.PROC for post in posts)
+        """Jobs of the room whose turn has come: with none, a dead room writes nothing any more."""
+        return sum(job.room == room for job in self._carried.values())
 
     @property
     def busy(self) -> bool:
@@ -113,13 +113,14 @@ class Workers:
         for post in self._posts.values():
             self._wire.cancel(post)
         self._tasks.clear()
+        self._carried.clear()
         self._jobs.clear()
 
     async def _serve(self, queue: int) -> None:
         try:
             while True:
-                job = await self._queues[queue].get()
-                self._end(job, await self._carry(queue, job))
+                self._carried[queue] = job = await self._queues[queue].get()
+                self._end(queue, job, await self._carry(queue, job))
         except Exception as error:  # whatever it is, somebody must hear: no room gets on any more
             if self.on_death is None:
                 raise
@@ -147,15 +148,15 @@ class Workers:
     async def _ended(self, post: Posted) -> PostState:
         """How a post ended, once it has. A wire that is late is asked again, a latency apart."""
         while (state := self._wire.poll(post)) is PostState.PROC:
-            now = clock.now()
+            late = post.due_s <= clock.now()
+            until = clock.now() + self.latency_s if late else post.due_s
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(
-                    post.due_s if post.due_s > now else now + self.latency_s
-                ):
+                async with asyncio.timeout_at(until):
                     await post.ended.wait()
         return state
 
-    def _end(self, job: Job, state: PostState) -> None:
+    def _end(self, queue: int, job: Job, state: PostState) -> None:
+        del self._carried[queue]
         self._jobs[job.room] -= 1
         if not self._jobs[job.room]:
             del self._jobs[job.room]

@@ -203,7 +203,7 @@ def test_a_wire_that_is_late_is_asked_until_it_is_done() -> None:
     assert 0.01 <= site.ended[0][2] - post.due_s < 0.0101
 
 
-def test_jobs_count_until_their_end_and_posts_while_they_are_on_the_wire() -> None:
+def test_jobs_count_from_their_queueing_and_as_posted_from_their_turn_until_their_end() -> None:
     site = Site(queue_size=1, workers=1)
     seen: list[tuple[int, int, bool]] = []
 
@@ -218,6 +218,20 @@ def test_jobs_count_until_their_end_and_posts_while_they_are_on_the_wire() -> No
 
     site.run(job(1, SECOND), job(1, SECOND, chunk=1), after=watch)
     assert seen == [(2, 0, True), (1, 1, True), (0, 0, False), (0, 0, False)]
+
+
+def test_a_job_counts_as_posted_between_its_pieces() -> None:
+    site = Site(queue_size=1)
+    seen: list[int] = []
+    tell = site.workers._on_piece
+
+    def told(one: Job, arrived: Piece) -> None:
+        seen.append(site.workers.posted(one.room))
+        tell(one, arrived)
+
+    site.workers._on_piece = told
+    site.run(job(1, SECOND, SECOND))
+    assert seen == [1, 1]
 
 
 def test_a_job_no_longer_counts_when_its_end_is_told() -> None:
