@@ -1,7 +1,8 @@
 """Whether an arm went where its settings point. One rule: a path never taken proves nothing.
 
 Each toggle that can be on without being exercised names the counters of which one must have moved;
-`remedies.py` says why none did.
+`remedies.py` says why none did. ``deferred_release`` names none: what it does to failed rooms is
+idle, as it should be, where none fails.
 A counter with a colon in its name is an instrument of its own (a violation, a copy path, a pool's
 digests): stored with the arm, and no exposure.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from lab.toggles import TOGGLES
 
 VIOLATION = "violation:"
 
@@ -25,7 +28,10 @@ EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
     "hicache": ("pages_restored",),
     "hisparse": ("hisparse_swap_ins",),
     "abort_rate": ("clients_left",),
+    "pd": ("transfers",),
+    "tp": ("collectives",),
 }
+OFF: Mapping[str, object] = {"tp": 1}  # one rank has nobody to agree with
 
 
 def exposure(counters: Mapping[str, int]) -> dict[str, int]:
@@ -45,5 +51,12 @@ def unexercised(settings: Mapping[str, Any], counters: Mapping[str, int]) -> lis
     return [
         key
         for key, names in EXERCISED_BY.items()
-        if settings.get(key) and not any(counters.get(name, 0) for name in names)
+        if _on(key, settings) and not any(counters.get(name, 0) for name in names)
     ]
+
+
+def _on(key: str, settings: Mapping[str, Any]) -> bool:
+    """Whether the toggle asks for anything: set, and one of the switches that it needs is on."""
+    value, needs = settings.get(key), TOGGLES.all()[key].needs
+    wanted = bool(value) and value != OFF.get(key)
+    return wanted and (not needs or any(settings.get(switch) for switch in needs))

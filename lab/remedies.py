@@ -60,4 +60,19 @@ def no_swap_in(settings: Mapping[str, Any], counters: Counters) -> str:
     return f"all {hits:,} entries read {room}: lower engine.hisparse_buffer or use longer prompts"
 
 
-WHY: Mapping[str, Explain] = {"hicache": no_restore, "hisparse": no_swap_in}
+def no_transfer(settings: Mapping[str, Any], counters: Counters) -> str:
+    """Why nothing crossed the wire: no room was opened, or all of them failed."""
+    rooms, failed = counters.get("rooms", 0), counters.get("rooms_failed", 0)
+    if not rooms:
+        return "no room was opened: raise workload.sessions"
+    untold, late = counters.get("bootstrap_timeouts", 0), counters.get("waiting_timeouts", 0)
+    ended = f"{failed:,} of {rooms:,} rooms failed, {untold:,} were not told their pages in time"
+    remedy = "raise engine.bootstrap_timeout, engine.waiting_timeout or engine.decode_pool_pages"
+    return f"{ended}, {late:,} did not get their bytes: {remedy}"
+
+
+WHY: Mapping[str, Explain] = {
+    "hicache": no_restore,
+    "hisparse": no_swap_in,
+    "pd": no_transfer,
+}

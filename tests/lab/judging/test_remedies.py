@@ -62,6 +62,18 @@ def test_a_hot_buffer_that_nobody_read_says_so() -> None:
     assert "no decode step read a compressed entry" in explained("hisparse", SETTINGS, {})
 
 
+def test_a_pair_that_opened_no_room_says_so() -> None:
+    said = explained("pd", SETTINGS, {})
+    assert said == "pd (no room was opened: raise workload.sessions)"
+
+
+def test_rooms_that_all_failed_say_of_which_timeout() -> None:
+    counters = {"rooms": 12, "rooms_failed": 12, "bootstrap_timeouts": 9, "waiting_timeouts": 3}
+    said = explained("pd", SETTINGS, counters)
+    assert "12 of 12 rooms failed, 9 were not told their pages in time, 3 did not get" in said
+    assert "raise engine.bootstrap_timeout, engine.waiting_timeout or" in said
+
+
 def test_a_toggle_without_an_explainer_is_its_name() -> None:
     assert explained("graph", {"graph": True}, {}) == "graph"
 
