@@ -32,7 +32,8 @@ def _entry(name: str, config: EngineConfig) -> dict[str, Any]:
         "engine": name,
         "build": list(config.build),
         "rows": [row.as_dict() for row in rows],
-        "bytes": bytes_of(rows),
+        "ranks": config.ranks,
+        "bytes": bytes_of(rows, config.ranks),
     }
 
 

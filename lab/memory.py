@@ -29,13 +29,14 @@ def machine_bytes(limit: Path = CGROUP) -> int:
 
 def pool_bytes(config: EngineConfig) -> dict[str, int]:
     """What the pools of each tier take in a healthy build; a defect's own pools are no larger."""
-    return bytes_of(geometry_of(replace(config, build=())))
+    return bytes_of(geometry_of(replace(config, build=())), config.ranks)
 
 
 def too_large(config: EngineConfig) -> str | None:
     """Why the pools of this engine can never be allocated here; None where they can.
 
-    The bundled engine keeps the device's pools in the machine's own memory too.
+    The bundled engine keeps the device's pools in the machine's own memory too, and a pair those of
+    every rank of both sides.
     """
     needed, has = pool_bytes(config), machine_bytes()
     if sum(needed.values()) <= has:

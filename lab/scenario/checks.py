@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 
-from engine.config import PAGE_TOKENS
+from engine.config import PAGE_TOKENS, EngineConfig
 from engine.defects import catalog
 from engine.errors import ConfigError
 from lab.memory import too_large
@@ -18,7 +18,10 @@ from lab.toggles import to_engine_config
 from lab.workloads import resolve
 
 BOOKS = "page_books_broken"  # any engine may break them, whatever its build
-SIZES = ("host_ratio", "pool_pages", "hicache", "hisparse")
+SIZES = (
+    *("host_ratio", "decode_pool_pages", "pool_pages", "hicache", "hisparse"),
+    *("tp", "pd"),
+)
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -96,14 +99,14 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
     except ValidationError as error:
         yield replace(problem(error.errors()[0]), path=("workload",))
         return
-    longest, pages = workload.longest_context(), config.pool_pages
+    longest, (pool, pages) = workload.longest_context(), _smaller_pool(config)
     if longest > config.model.max_context:
         what = f"a conversation can reach {longest} tokens; the model's context is"
         yield Problem(("workload",), f"{what} {config.model.max_context}")
     elif -(-longest // PAGE_TOKENS) > pages:
         needed = -(-longest // PAGE_TOKENS)
         what = f"{pages} pages hold {pages * PAGE_TOKENS} tokens, one conversation can reach"
-        blame = _blame(scenario, index, arm, "pool_pages")
+        blame = _blame(scenario, index, arm, pool)
         yield Problem(blame, f"{what} {longest}", f"at least {needed}")
     elif config.model.index_topk < (least := workload.least_topk()):
         what = f"index_topk is {config.model.index_topk}: too few for manuals of this load, so that"
@@ -111,6 +114,13 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
         yield Problem(blame, f"{what} a healthy engine would miss entries", f"at least {least}")
     elif (large := too_large(config)) is not None:
         yield _at(scenario, index, arm, large, SIZES)
+
+
+def _smaller_pool(config: EngineConfig) -> tuple[str, int]:
+    """The key and the pages of the smaller pool: each side of a pair keeps a whole conversation."""
+    if config.pd and 0 < config.decode_pool_pages < config.pool_pages:
+        return "decode_pool_pages", config.decode_pool_pages
+    return "pool_pages", config.pool_pages
 
 
 def _at(scenario: Scenario, index: int, arm: Arm, said: str, keys: Sequence[str]) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,22 @@ def test_each_tier_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "machine_bytes", lambda: sum(taken.values()) - 1)
     said = memory.too_large(config)
     assert said is not None and said.startswith("the pools need 4.1 GiB (device 1.4 GiB, host 2.7")
+
+
+def test_both_sides_of_a_pair_are_counted() -> None:
+    alone = EngineConfig(hicache=True, pool_pages=100)
+    pair = replace(alone, pd=True, decode_pool_pages=50)
+    one, two = memory.pool_bytes(alone), memory.pool_bytes(pair)
+    assert (two["device"], two["host"]) == (one["device"], one["host"])
+    decode = memory.pool_bytes(EngineConfig(radix=False, pool_pages=50))
+    assert two["decode"] == decode["device"] and set(decode) == {"device"}
+
+
+def test_every_rank_of_a_pair_has_pools_of_its_own() -> None:
+    pair = EngineConfig(pd=True, tp=4)
+    one = memory.pool_bytes(replace(pair, tp=1))
+    assert memory.pool_bytes(pair) == {tier: 4 * size for tier, size in one.items()}
+
+
+def test_ranks_without_a_pair_take_nothing() -> None:
+    assert memory.pool_bytes(EngineConfig(tp=4)) == memory.pool_bytes(EngineConfig())
