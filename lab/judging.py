@@ -4,7 +4,8 @@ An arm's verdict is the first that holds:
 
 ``corrupt``           a reply that was due has a wrong text, or the ledger saw a row destroyed
 ``parser_fault``      the texts are right and some were parsed otherwise than they read
-``wedged``            the clock stalled, or a client waited in vain while nothing at all went on
+``wedged``            the clock stalled, the engine said that it makes no progress, or a client
+                      waited in vain while nothing at all went on
 ``nondeterministic``  an arm of equal configuration and seed has another history
 ``inconclusive``      replies are missing, a detector failed, or a toggle was never exercised
 ``clean``             every reply was due, came, and is right
@@ -27,11 +28,12 @@ from lab.asking import unlike_its_file
 from lab.copies import stored_geometry
 from lab.detectors import Kind, examine, worst
 from lab.detectors.surface import whole
-from lab.exposure import exposure, unexercised, violations
+from lab.exposure import exposure, shown, unexercised, violations
 from lab.mismatches import mismatches
 from lab.planned import context_of
 from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
 from lab.remedies import explained
+from lab.rooms import late_writes
 from lab.stats import fisher, newcombe, wilson
 from lab.wedge import wedge
 
@@ -93,7 +95,7 @@ def judge_arm(
         rate=len(sessions) / owed if owed else 0.0,
         ci95=wilson(len(sessions), owed),
         outcomes=dict(Counter(found.detector for found in named.values()).most_common()),
-        violations=violations(history.counters),
+        violations=shown(history.counters),
         exposure=exposure(history.counters),
         verdict=verdict,
         expected=expected_verdict(expect, history.name),
@@ -103,6 +105,7 @@ def judge_arm(
         reason=reason,
         expected_violations=expected_violations(expect, history.name),
         mismatches=mismatches(stored_geometry(history)),
+        late_writes=tuple(late_writes(history.events)),
     ), findings
 
 

@@ -6,7 +6,10 @@ One rule: a record holds what was observed, never what was concluded (that is a 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.disagg.records import RoomDigest, RoomRecord
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,9 @@ class ArmHistory:
     wall_s: float
     virtual_s: float
     stalled: str | None = None  # the clock's message when the arm wedged
+    timeout_s: float | None = None  # how long its clients waited for a reply, where that is known
+    rooms: list[RoomRecord] = field(default_factory=list)  # of a disaggregated arm
+    digests: list[RoomDigest] = field(default_factory=list)  # of its rooms' pages, on both sides
 
 
 @dataclass(frozen=True)
@@ -136,6 +142,7 @@ class ArmVerdict:
     expected_violations: tuple[str, ...] = ()  # those that the scenario wants to see broken
     caveat: str = ""  # why the expectation is not this run's: it was smaller, or changed
     mismatches: tuple[str, ...] = ()  # pools that are another size on the host, one phrase each
+    late_writes: tuple[str, ...] = ()  # which room wrote into whose pages, one phrase a pair
 
 
 @dataclass(frozen=True)

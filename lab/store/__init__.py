@@ -4,6 +4,15 @@ One rule: what is read back equals what was saved, and a process that dies loses
 """
 
 from lab.store.db import DEFAULT_DB, Results, open_results
+from lab.store.rooms import Difference, RoomPages
 from lab.store.rows import RunStatus, StoredRun
 
-__all__ = ["DEFAULT_DB", "Results", "RunStatus", "StoredRun", "open_results"]
+__all__ = [
+    "DEFAULT_DB",
+    "Difference",
+    "Results",
+    "RoomPages",
+    "RunStatus",
+    "StoredRun",
+    "open_results",
+]

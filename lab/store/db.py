@@ -18,6 +18,7 @@ from lab.records import ArmHistory, Asked, Finding, RunVerdict
 from lab.store import queries, saves
 from lab.store.connection import connect, transaction
 from lab.store.migrations import migrate
+from lab.store.rooms import RoomPages, read_pages
 from lab.store.rows import LEGAL, RunStatus, StoredRun, encode
 
 if TYPE_CHECKING:
@@ -114,6 +115,10 @@ class Results:
         """What each stored arm left, equal to what was saved, in the run's order."""
         arms = queries.arm_names(self.db, self.run(run).id)
         return [queries.read_history(self.db, run, arm) for arm in arms.values()]
+
+    def room_pages(self, run: str, arm: str) -> dict[tuple[int, int], RoomPages]:
+        """What became of the pages of an arm's rooms on their way, by rank and room."""
+        return read_pages(self.db, run, queries.arm_names(self.db, run)[arm])
 
     def save_verdict(
         self, run: str, verdict: RunVerdict, findings: Mapping[str, Sequence[Finding]]

@@ -122,3 +122,43 @@ def m003_asked(db: DuckDBPyConnection) -> None:
     db.execute("ALTER TABLE runs ADD COLUMN asked JSON DEFAULT '{}'")
     db.execute("ALTER TABLE verdicts ADD COLUMN caveat TEXT DEFAULT ''")
     db.execute("ALTER TABLE verdicts ADD COLUMN mismatches JSON DEFAULT '[]'")
+
+
+@migration
+def m004_rooms(db: DuckDBPyConnection) -> None:
+    """The rooms of disaggregated arms, and their pages' digests: one row a stage.
+
+    ``place`` is a row's place in its arm, from 0; ``position`` a page's place in its request.
+    ``room_pages`` sets the two sides of a page beside each other. Of a page that a side digested
+    more than once (it was computed again) the last counts. What arrived and was never sent is not
+    equal; ``equal`` is NULL where nothing arrived.
+    """
+    db.execute(
+        """
+        ALTER TABLE arms ADD COLUMN timeout_s DOUBLE;
+        ALTER TABLE replies ADD COLUMN tries INTEGER DEFAULT 1;
+        ALTER TABLE verdicts ADD COLUMN late_writes JSON DEFAULT '[]';
+        CREATE TABLE rooms (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, place INTEGER NOT NULL, room BIGINT NOT NULL,
+            request BIGINT NOT NULL, rank INTEGER NOT NULL, prompt INTEGER NOT NULL,
+            prefill JSON NOT NULL, decode JSON NOT NULL, chunks INTEGER NOT NULL,
+            moved_bytes JSON NOT NULL, flash_bytes BIGINT NOT NULL, outcome TEXT NOT NULL,
+            why TEXT NOT NULL, released_s DOUBLE, drained_s DOUBLE);
+        CREATE TABLE room_digests (
+            run TEXT NOT NULL, arm INTEGER NOT NULL, place INTEGER NOT NULL, room BIGINT NOT NULL,
+            stage TEXT NOT NULL, pool TEXT NOT NULL, layer INTEGER NOT NULL,
+            position INTEGER NOT NULL, page INTEGER NOT NULL, digest BIGINT NOT NULL,
+            rank INTEGER NOT NULL);
+        CREATE VIEW room_pages AS
+            SELECT *, CASE WHEN dst_digest IS NOT NULL
+                THEN src_digest IS NOT DISTINCT FROM dst_digest END AS equal
+            FROM (
+                SELECT run, arm, rank, room, pool, layer, position,
+                    arg_max(page, place) FILTER (stage = 'post_store') AS src_page,
+                    arg_max(page, place) FILTER (stage = 'post_transfer') AS dst_page,
+                    arg_max(digest, place) FILTER (stage = 'post_store') AS src_digest,
+                    arg_max(digest, place) FILTER (stage = 'post_transfer') AS dst_digest
+                FROM room_digests
+                GROUP BY run, arm, rank, room, pool, layer, position);
+        """
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, Reply
 from lab.store import rows as r
+from lab.store.rooms import read_digests, read_rooms
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 def read_history(db: DuckDBPyConnection, run: str, arm: int) -> ArmHistory:
     """One arm as it was saved."""
     row = db.execute(
-        "SELECT name, settings, sessions, history_digest, wall_s, virtual_s, stalled FROM arms"
-        " WHERE run = ? AND arm = ?",
+        "SELECT name, settings, sessions, history_digest, wall_s, virtual_s, stalled, timeout_s"
+        " FROM arms WHERE run = ? AND arm = ?",
         [run, arm],
     ).fetchone()
     assert row is not None
-    name, settings, sessions, digest, wall_s, virtual_s, stalled = row
+    name, settings, sessions, digest, wall_s, virtual_s, stalled, timeout_s = row
     return ArmHistory(
         name=name,
         settings=json.loads(settings),
@@ -40,6 +41,9 @@ def read_history(db: DuckDBPyConnection, run: str, arm: int) -> ArmHistory:
         wall_s=wall_s,
         virtual_s=virtual_s,
         stalled=stalled,
+        timeout_s=timeout_s,
+        rooms=read_rooms(db, run, arm),
+        digests=read_digests(db, run, arm),
     )
 
 

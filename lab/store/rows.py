@@ -16,20 +16,23 @@ from lab.records import ArmVerdict, Asked, Comparison, Finding, Reply
 if TYPE_CHECKING:
     from datetime import datetime
 
+ARM_COLUMNS = (
+    *("name", "settings", "sessions", "history_digest", "wall_s", "virtual_s", "stalled"),
+    "timeout_s",
+)
 REPLY_COLUMNS = (
     *("session", "turn", "due", "status", "finish_reason", "raw_text", "content", "reasoning"),
     *("tool_calls", "prompt_tokens", "cached_tokens", "completion_tokens"),
-    *("sent_s", "first_token_s", "done_s", "request_id", "error"),
+    *("sent_s", "first_token_s", "done_s", "request_id", "error", "tries"),
 )
 FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
 VERDICT_COLUMNS = (
     *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
     *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
-    *("expected_violations", "caveat", "mismatches"),
+    *("expected_violations", "caveat", "mismatches", "late_writes"),
 )
-JSON_COLUMNS = frozenset(
-    {"tool_calls", "outcomes", "violations", "exposure", "expected_violations", "mismatches"}
-)
+TUPLES = ("expected_violations", "mismatches", "late_writes")
+JSON_COLUMNS = frozenset({"tool_calls", "outcomes", "violations", "exposure", *TUPLES})
 
 Row = Sequence[Any]
 
@@ -108,7 +111,7 @@ def arm_verdict_of(row: Row) -> ArmVerdict:
     """A verdict from name, settings, digest, wall, virtual, ci low and high, VERDICT_COLUMNS."""
     name, settings, digest, wall_s, virtual_s, low, high, *own = row
     fields = fields_of(VERDICT_COLUMNS, own)
-    for column in ("expected_violations", "mismatches"):
+    for column in TUPLES:
         fields[column] = tuple(fields[column])
     return ArmVerdict(
         name=name,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lab.store import rows as r
+from lab.store.rooms import ROOM_COLUMNS, save_digests
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -39,8 +40,7 @@ def numbered(rows: Sequence[r.Row]) -> list[list[Any]]:
 def save_history(db: DuckDBPyConnection, run: str, arm: int, history: ArmHistory) -> None:
     """Every table of one arm; the caller holds the transaction."""
     key = (run, arm)
-    own = ("name", "settings", "sessions", "history_digest", "wall_s", "virtual_s", "stalled")
-    insert(db, "arms", key, [r.row_of(history, own)])
+    insert(db, "arms", key, [r.row_of(history, r.ARM_COLUMNS)])
     insert(db, "sessions", key, r.session_rows(history.replies))
     insert(db, "turns", key, r.turn_rows(history.replies))
     replies = [r.row_of(reply, r.REPLY_COLUMNS) for reply in history.replies]
@@ -48,6 +48,9 @@ def save_history(db: DuckDBPyConnection, run: str, arm: int, history: ArmHistory
     insert(db, "counters", key, list(history.counters.items()))
     events = [[at_ns, kind, json.dumps(fields)] for at_ns, kind, fields in history.events]
     insert(db, "events", key, numbered(events))
+    rooms = [r.row_of(room, ROOM_COLUMNS) for room in history.rooms]
+    insert(db, "rooms", key, numbered(rooms))
+    save_digests(db, key, history.digests)
 
 
 def forget_verdict(db: DuckDBPyConnection, run: str) -> None:

@@ -55,6 +55,7 @@ def replies(draw: st.DrawFn) -> list[Reply]:
             done_s=draw(st.none() | SECONDS),
             request_id=draw(st.none() | NO_SURROGATES),
             error=draw(st.none() | NO_SURROGATES),
+            tries=draw(st.integers(0, 9)),
             expected_text=draw(NO_SURROGATES),
             expected_call=draw(st.dictionaries(NO_SURROGATES, NO_SURROGATES, max_size=2)),
         )
