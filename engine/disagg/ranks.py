@@ -42,20 +42,20 @@ class Collective:
 
     def __init__(self, side: str, size: int, events: EventLog) -> None:
         self.on_enter: Callable[[int], None] | None = None
-        self._side, self._size, self._events = side, size, events
+        self.size, self._side, self._events = size, side, events
         self._entered = [0] * size  # operations, by rank
         self._last: list[_Call | None] = [None] * size
         self._open: dict[int, dict[int, _Call]] = {}  # number -> rank -> call; until all agree
 
     async def all_reduce_min(self, rank: int, name: str, values: Sequence[int]) -> list[int]:
         """The least of every rank's i-th value; returns once every rank has come."""
-        if self._size == 1:
+        if self.size == 1:
             return list(values)
         return await self._enter(rank, name, values)
 
     async def barrier(self, rank: int, name: str) -> None:
         """Return once every rank has come."""
-        if self._size > 1:
+        if self.size > 1:
             await self._enter(rank, name, ())
 
     def called(self, rank: int) -> bool:
@@ -81,17 +81,17 @@ class Collective:
         self._last[rank] = call
         calls = self._open.setdefault(number, {})
         calls[rank] = call
-        if len(calls) == self._size:
+        if len(calls) == self.size:
             self._meet(number)
         elif self.on_enter is not None:
-            for other in range(self._size):
+            for other in range(self.size):
                 if self._entered[other] < number:
                     self.on_enter(other)
         return met
 
     def _meet(self, number: int) -> None:
         """All have come: answer them, if they brought the same operation."""
-        calls = [self._open[number][rank] for rank in range(self._size)]
+        calls = [self._open[number][rank] for rank in range(self.size)]
         if len({call.shape for call in calls}) > 1:
             brought = ", ".join(f"{call.name} of {len(call.values)}" for call in calls)
             self._events.emit("collective_mismatch", number=number, brought=brought)
@@ -104,7 +104,7 @@ class Collective:
 
     def _missing(self, call: _Call, calls: dict[int, _Call]) -> Iterator[str]:
         """What keeps ``call`` waiting, rank by rank."""
-        for rank in range(self._size):
+        for rank in range(self.size):
             other, last = calls.get(rank), self._last[rank]
             if other is not None and other.shape != call.shape:
                 name, length = other.shape
