@@ -3,81 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from itertools import pairwise
-from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import clock
-from engine.config import EngineConfig
-from engine.disagg.pieces import Kind, Piece
-from engine.disagg.wire import PostState
-from engine.disagg.workers import Job, Workers, queue_rate
+from engine.disagg.inproc_wire import InprocWire
+from engine.disagg.pieces import Piece
+from engine.disagg.wire import PostState, Region, Write
+from engine.disagg.workers import Job
 from engine.errors import Stalled
-from engine.events import EventLog
-from engine.runner.step_cost import preset
 from tests.engine.disagg.fake_wire import FakeWire
+from tests.engine.disagg.transfer_site import SECOND, Site, job, piece
 
 DONE, ERR, CANCELLED = PostState.DONE, PostState.ERR, PostState.CANCELLED
-SECOND = 1e9  # bytes that one thread moves in a second, in these tests
-
-
-def piece(nbytes: float, kind: Kind = "kv") -> Piece:
-    return Piece(kind, 0, False, (), nbytes, 0)
-
-
-def job(room: int, *nbytes: float, chunk: int = 0, last: bool = False) -> Job:
-    """A job of one piece of KV for each size."""
-    return Job(room, chunk, tuple(map(piece, nbytes)), last)
-
-
-class Site:
-    """Workers over a wire without memory, and what they told, with its time."""
-
-    def __init__(self, wire: FakeWire | None = None, rank: int = 0, **config: Any) -> None:
-        self.wire = wire or FakeWire()
-        self.events = EventLog(clock.now_ns)
-        self.arrived: list[tuple[int, float]] = []  # (room, at)
-        self.ended: list[tuple[int, PostState, float]] = []
-        self.dead: list[int] = []
-        setting = EngineConfig(**{"wire_gb_per_s": SECOND / 1e9, **config})
-        self.workers = Workers(
-            self.wire, setting, rank, self._piece, self._end, self.dead.__contains__, self.events
-        )
-
-    @property
-    def order(self) -> list[int]:
-        """The rooms of the jobs that have ended, in order."""
-        return [room for room, _, _ in self.ended]
-
-    def run(self, *jobs: Job, after: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
-        """Queue the jobs at time 0, do what comes ``after``, and carry until nothing is left."""
-
-        async def main() -> None:
-            self.workers.start()
-            for one in jobs:
-                self.workers.add(one)
-            if after is not None:
-                await after()
-            while self.workers.busy:
-                await clock.sleep(0.01)
-
-        clock.run(main())
-
-    def _piece(self, one: Job, _: Piece) -> None:
-        self.arrived.append((one.room, clock.now()))
-
-    def _end(self, one: Job, state: PostState) -> None:
-        self.ended.append((one.room, state, clock.now()))
-
-
-def seconds(site: Site, *jobs: Job) -> float:
-    """When the last of the jobs has ended."""
-    site.run(*jobs)
-    return site.ended[-1][2]
 
 
 def test_a_room_waits_for_whatever_is_before_it_in_its_shard() -> None:
@@ -112,53 +54,6 @@ def test_notes_name_the_room_the_kind_the_chunk_and_the_rank() -> None:
     pieces = (piece(1.0), piece(1.0, "state"), piece(1.0, "aux"))
     site.run(Job(7, 2, pieces, last=True))
     assert site.wire.said == ["7_kv_2_1_1", "7_state_1", "7_aux_1"]
-
-
-def test_a_piece_takes_a_latency_and_its_bytes_at_the_rate_of_its_queue() -> None:
-    site = Site(queue_size=1, workers=1)
-    site.run(job(1, 2 * SECOND))
-    ((at, post),) = site.wire.posts
-    nominal = 10e-6 + 2.0
-    assert nominal <= post.due_s - at <= nominal * 1.05
-    assert site.ended == [(1, DONE, post.due_s)]
-
-
-def test_equal_seeds_give_equal_times_and_ranks_differ() -> None:
-    def times(seed: int, rank: int) -> list[tuple[int, PostState, float]]:
-        site = Site(seed=seed, rank=rank)
-        site.run(*(job(room, SECOND) for room in range(8)))
-        return site.ended
-
-    assert times(1, 0) == times(1, 0)
-    assert times(1, 0) != times(1, 1)
-    assert times(1, 0) != times(2, 0)
-
-
-def test_more_queues_with_their_threads_finish_a_backlog_sooner() -> None:
-    jobs = [job(room, SECOND) for room in range(16)]
-    took = [seconds(Site(queue_size=n, workers=n), *jobs) for n in (1, 2, 4)]
-    assert took[0] > 1.9 * took[1] > 3.6 * took[2]
-
-
-def test_more_workers_finish_a_backlog_sooner() -> None:
-    jobs = [job(room, SECOND) for room in range(8)]
-    took = [seconds(Site(queue_size=2, workers=n), *jobs) for n in (2, 4, 8)]
-    assert took[0] > 1.9 * took[1] > 3.6 * took[2]
-
-
-@pytest.mark.parametrize("hardware", ["h200", "rtx-pro-6000"])
-@pytest.mark.parametrize("queues", [1, 3, 4, 16])
-def test_all_queues_together_stay_within_the_link(hardware: str, queues: int) -> None:
-    hw = preset(hardware)
-    many = EngineConfig(queue_size=queues, workers=64 * queues)
-    assert queues * queue_rate(many, hw) == pytest.approx(hw.link_bytes_per_s)
-
-
-def test_a_queue_has_at_least_one_thread_at_the_rate_of_the_hardware_or_of_the_setting() -> None:
-    hw = preset("h200")
-    assert queue_rate(EngineConfig(queue_size=4, workers=1), hw) == hw.wire_bytes_per_s
-    slow = EngineConfig(queue_size=4, workers=8, wire_gb_per_s=0.5)
-    assert queue_rate(slow, hw) == 2 * 0.5e9
 
 
 def test_a_room_that_died_before_its_turn_is_skipped() -> None:
@@ -223,29 +118,21 @@ def test_jobs_count_from_their_queueing_and_as_posted_from_their_turn_until_thei
 def test_a_job_counts_as_posted_between_its_pieces() -> None:
     site = Site(queue_size=1)
     seen: list[int] = []
-    tell = site.workers._on_piece
-
-    def told(one: Job, arrived: Piece) -> None:
-        seen.append(site.workers.posted(one.room))
-        tell(one, arrived)
-
-    site.workers._on_piece = told
+    site.on_piece = lambda one, arrived: seen.append(site.workers.posted(one.room))
     site.run(job(1, SECOND, SECOND))
     assert seen == [1, 1]
 
 
 def test_a_job_no_longer_counts_when_its_end_is_told() -> None:
     site = Site(queue_size=1)
-    left: list[int] = []
-    tell = site.workers._on_end
+    left: list[tuple[int, int]] = []
 
-    def told(one: Job, state: PostState) -> None:
-        left.append(site.workers.outstanding(one.room))
-        tell(one, state)
+    def count(one: Job, state: PostState) -> None:
+        left.append((site.workers.outstanding(one.room), site.workers.posted(one.room)))
 
-    site.workers._on_end = told
+    site.on_end = count
     site.run(job(1, SECOND), job(1, SECOND, chunk=1))
-    assert left == [1, 0]
+    assert left == [(1, 0), (0, 0)]
 
 
 def test_what_arrived_is_counted_by_piece_and_by_job() -> None:
@@ -290,7 +177,7 @@ def test_somebody_hears_of_what_ends_a_queue() -> None:
         raise ValueError("mine")
 
     async def main() -> None:
-        site.workers._on_end = breaks
+        site.on_end = breaks
         site.workers.on_death = lambda error: heard.append(str(error))
         site.workers.start()
         site.workers.add(job(1, SECOND))
@@ -315,3 +202,23 @@ def test_every_job_ends_once_and_in_the_order_of_its_shard(
         queued = [room for room, _ in load if room % queues == shard]
         assert [room for room in site.order if room % queues == shard] == queued
     assert all((state is CANCELLED) == (room in dead) for room, state, _ in site.ended)
+
+
+def test_the_bytes_of_a_piece_are_there_when_it_is_told() -> None:
+    wire = InprocWire()
+    source, target = torch.arange(64, dtype=torch.uint8), torch.zeros(64, dtype=torch.uint8)
+    wire.register("prefill", [Region("c4", 0, source, 16)])
+    wire.register("decode", [Region("c4", 0, target, 16)])
+    site = Site(wire, queue_size=1)
+    seen: list[list[int]] = []
+    site.on_piece = lambda one, arrived: seen.append(target.tolist())
+    moves = tuple(
+        Piece("kv", 0, True, (Write(0, (src,), (dst,), 16, 16),), SECOND, 16)
+        for src, dst in ((1, 2), (3, 0))
+    )
+    site.run(Job(1, 0, moves, last=True))
+    row, none = source.tolist(), [0] * 16
+    assert seen == [
+        [*none, *none, *row[16:32], *none],
+        [*row[48:], *none, *row[16:32], *none],
+    ]
