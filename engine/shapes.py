@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.defects import seams
+from engine.disagg.pieces import layouts_of
 from engine.disagg.sides import decode_config, prefill_config
 from engine.events import EventLog
 from engine.pools.device import REQUEST_ADDRESSED, allocate
@@ -38,6 +39,21 @@ def geometry_of(config: EngineConfig) -> list[GeometryRow]:
     return paired(*map(_measured, sides))
 
 
+def check_peers(config: EngineConfig) -> None:
+    """Raises ``ConfigError`` where the two sides of a pair refuse each other's pools.
+
+    What they would say on meeting, said before either exists. One engine has nobody to refuse.
+    """
+    if not config.pd:
+        return
+    build = seams(config.build)
+    own, peer = (
+        layouts_of(allocate(_tiny(side), build.index_k_buffer()))
+        for side in (prefill_config(config, 0), decode_config(config, 0))
+    )
+    build.peer_layout().item_lens(own, peer)
+
+
 def bytes_of(rows: Sequence[GeometryRow], ranks: int = 1) -> dict[str, int]:
     """Bytes that the pools of each tier take together, in all ranks: each has pools of its own."""
     taken: dict[str, int] = {}
@@ -56,13 +72,18 @@ class _Nobody:
 
 def _measured(config: EngineConfig) -> list[GeometryRow]:
     """The rows of one engine."""
-    tiny = replace(config, device="cpu", pool_pages=2, max_running=1, host_ratio=1.0)
+    tiny = _tiny(config)
     build, ops, events = seams(config.build), Ops.reference(), EventLog(lambda: 0)
     pools, tokens = allocate(tiny, build.index_k_buffer()), build.token_transfer(ops)
     ask = HostQuestions(build.host_layout(), build.transfer_pieces(), tokens)
     host = HostStack(tiny, pools, ops, ask, events, _Nobody()) if config.hicache else None
     hot = HotBuffer(tiny, pools, ops, tokens, events) if config.hisparse else None
     return [replace(row, pages=_pages(row, config)) for row in geometry(pools, host, hot)]
+
+
+def _tiny(config: EngineConfig) -> EngineConfig:
+    """The same pools with as few pages and requests as there can be."""
+    return replace(config, device="cpu", pool_pages=2, max_running=1, host_ratio=1.0)
 
 
 def _pages(row: GeometryRow, config: EngineConfig) -> int:
