@@ -54,6 +54,14 @@ class PageWatch:
         for page in pages:
             self._mark(page, PAGE_TOKENS)
 
+    def landed(self, page: int, rows: int) -> None:
+        """A transfer brought the rows [0, ``rows``) of a page to whoever holds it now."""
+        self._mark(page, rows)
+
+    def rows_written(self, page: int) -> int:
+        """Rows [0, n) that whoever holds the page now has written; 0 if all are of another time."""
+        return self._rows[page] if self._by[page] == self._owners.generation_of(page) else 0
+
     def reads(self, req: Request, tokens: int) -> None:
         """Judge a prefix of whole pages before a step reads it."""
         prefix = req.pages[: tokens // PAGE_TOKENS]
@@ -72,8 +80,7 @@ class PageWatch:
         return self._owners.generation_of(page) != take or self._owners.owner_of(page) is None
 
     def _whole(self, page: int) -> bool:
-        written = self._by[page] == self._owners.generation_of(page)
-        return written and self._rows[page] == PAGE_TOKENS
+        return self.rows_written(page) == PAGE_TOKENS
 
     def _say(self, violation: str, req: Request, pages: list[int]) -> None:
         owner = self._owners.owner_of(pages[0]) or "nobody"

@@ -151,3 +151,22 @@ def test_a_page_that_is_free_was_changed(it: Watched) -> None:
     it.watch.reads(req, 256)
     [(name, fields)] = it.seen
     assert (name, fields["owner"]) == ("page_changed_between_match_and_read", "nobody")
+
+
+def test_what_a_transfer_brought_may_be_read(it: Watched) -> None:
+    req = it.request(3, 5)
+    it.watch.landed(3, 256)
+    it.watch.landed(5, 200)
+    it.watch.reads(req, 256)
+    assert it.seen == []
+    it.watch.reads(req, 512)
+    assert it.names == ["read_of_unwritten_row"]
+
+
+def test_rows_written_are_those_of_the_page_s_owner_now(it: Watched) -> None:
+    it.watch.wrote(it.request(3), 0, 200)
+    assert it.watch.rows_written(3) == 200
+    it.books.owners[3] = "cache"
+    assert it.watch.rows_written(3) == 200
+    it.request(3)
+    assert it.watch.rows_written(3) == 0
