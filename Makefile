@@ -21,7 +21,7 @@ $(VENV)/.run: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.run
-	$(PIP) --editable '.[test]'
+	$(PIP) --editable '.[test,nixl]'
 	touch $@
 
 demo: $(VENV)/.run
