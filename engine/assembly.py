@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine import clock, defects
 from engine.cache.hicache import HiCacheController
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from engine.config import EngineConfig
     from engine.events import EventLog
     from engine.pools.device import DevicePools
+    from engine.pools.geometry import GeometryRow
     from engine.request import Request
     from engine.role import Role
     from engine.seams import Seams
@@ -60,7 +61,7 @@ class Parts:
     streams: Streams
     late_s: Callable[[], float]
     at_rest: Callable[[], None]
-    geometry: list[dict[str, Any]]
+    geometry: list[GeometryRow]
 
 
 class Owners:
@@ -112,7 +113,7 @@ def assemble(
     )
     runner = _runner(config, seams, ops, pools, tiers, events, owners)
     late_s = tiers.controller.stall_s if tiers.controller else lambda: 0.0
-    shapes = [row.as_dict() for row in geometry(pools, tiers.host, tiers.hot)]
+    shapes = geometry(pools, tiers.host, tiers.hot)
     at_rest = tiers.host.poll if tiers.host else lambda: None
     return Parts(scheduler, runner, tiers.streams, late_s, at_rest, shapes)
 

@@ -44,7 +44,7 @@ class Engine:
         ops = ops or operations(config)
         parts = assemble(config, ops, self.events, _said_a_stop_text, self.role)
         self.scheduler, self.runner, self.streams = parts.scheduler, parts.runner, parts.streams
-        self._late_s, self._at_rest, self._geometry = parts.late_s, parts.at_rest, parts.geometry
+        self._late_s, self._at_rest, self.geometry = parts.late_s, parts.at_rest, parts.geometry
         order: type[OverlapLoop] | type[NormalLoop] = OverlapLoop if config.overlap else NormalLoop
         self.loop: Loop = order(self.scheduler, self._run, self._deliver)
         self._handles: dict[int, Handle] = {}
@@ -110,7 +110,7 @@ class Engine:
             "cached_pages": holdings.cache.cached_pages,
             "running": len(self.scheduler.running),
             "counters": dict(self.events.counters),
-            "geometry": self._geometry,
+            "geometry": [row.as_dict() for row in self.geometry],
         }
 
     async def stop(self) -> None:
@@ -136,9 +136,13 @@ class Engine:
                         self._audit()
                     await self._news(least(copy_s, self.role.wait_s()))
         except Exception as error:  # whatever it is, the readers hear of it
-            self.died = error
-            for handle in self._handles.values():
-                handle.fail(error)
+            self.die(error)
+
+    def die(self, error: Exception) -> None:
+        """Serve nothing any more: every reader raises ``error``."""
+        self.died = error
+        for handle in self._handles.values():
+            handle.fail(error)
 
     async def _news(self, wait_s: float | None) -> None:
         """Sleep until something arrives or is aborted, or until a copy lands: its pages, or its

@@ -97,6 +97,7 @@ class Plan:
         for number, region in enumerate(regions):
             self._regions.setdefault(region.pool, []).append(number)
         self._lens = {region.pool: region.item_len for region in regions}
+        self._pools = [region.pool for region in regions]
         self._peer_lens = {AUX: self._lens[AUX], **peer_lens}
 
     def kv(
@@ -121,6 +122,14 @@ class Plan:
     def aux(self, src_index: int, dst_index: int) -> Piece:
         """A metadata slot."""
         return self._piece("aux", 0, True, [(AUX, (src_index,), (dst_index,))])
+
+    def bytes_by_pool(self, piece: Piece) -> dict[str, int]:
+        """What a piece really moves of each pool."""
+        moved: dict[str, int] = {}
+        for write in piece.writes:
+            pool = self._pools[write.region]
+            moved[pool] = moved.get(pool, 0) + len(write.src) * write.src_len
+        return moved
 
     def _even(
         self, src: Sequence[int], dst: Sequence[int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
@@ -163,3 +164,15 @@ def _planes(layout: PageLayout) -> str:
         f"{layout.page_tokens} x {p.per_token} {str(p.dtype).removeprefix('torch.')}"
         for p in layout.planes
     )
+
+
+@dataclass(frozen=True)
+class RoomQuestions:
+    """The seams that the two roles ask, with their healthy defaults."""
+
+    message: BootstrapMessage = field(default_factory=AnyTag)
+    poll: ReceiverPoll = field(default_factory=DrainsFirst)
+    fence: RoomFence = field(default_factory=RevokesTheRoom)
+    take: MetadataTake = field(default_factory=ClearsTheSlot)
+    check: MetadataCheck = field(default_factory=ByRoomTag)
+    agreement: PollAgreement = field(default_factory=AlwaysEnters)

@@ -48,3 +48,10 @@ class RoomRecord:
     why: str = ""
     released_s: float | None = None  # when the decode pages of a failed room were given back
     drained_s: float | None = None  # when the writer had no write of it left
+
+    def count(self, nbytes: dict[str, int], flash_bytes: float, chunk: bool) -> None:
+        """A piece has arrived: bytes by pool, and whether it was a chunk's."""
+        for pool, n in nbytes.items():
+            self.moved_bytes[pool] = self.moved_bytes.get(pool, 0) + n
+        self.flash_bytes += round(flash_bytes)
+        self.chunks += chunk

@@ -90,7 +90,7 @@ class Wire(Protocol):
         """Where a post stands; whatever is due has moved its bytes when this returns."""
 
     def cancel(self, posted: Posted) -> None:
-        """Take a post back: none of its bytes arrive any more. One that has ended stays as it is."""
+        """Take a post back: none of its bytes arrive any more. One that ended stays as is."""
 
     def revoke(self, room: int) -> None:
         """The reader's fence: cancel the room's posts and refuse its further ones (a memory window

@@ -86,6 +86,15 @@ class Scheduler:
         if held:
             self._let_go(req)
 
+    @property
+    def batches_in_flight(self) -> int:
+        """Batches launched and not processed."""
+        return self._batches_in_flight
+
+    def drop(self, req: Request) -> None:
+        """End a request that was never queued here."""
+        self._end(req, Status.ABORTED, "abort")
+
     def reserve(self, req: Request) -> bool:
         """Take in a request whose prompt another engine computes; False where it must wait."""
         return self.incoming.reserve(req, self._admitted())

@@ -1,0 +1,263 @@
+"""The prefill side: it waits to be told a room's pages, computes the prompt and writes it there.
+
+One rule: a prompt's pages are held until the last write out of them has ended, whatever became of
+the room. A request here asks for one token: what it samples travels in the metadata.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine import clock
+from engine.disagg.mail import Message, Tag, TransferInfo
+from engine.disagg.pieces import pages_of, window_pages
+from engine.disagg.rank import Open, Rank
+from engine.disagg.rooms import KVPoll, Room
+from engine.disagg.wire import PostState
+from engine.disagg.workers import Job, Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.config import EngineConfig
+    from engine.disagg.lane import Lane
+    from engine.disagg.pieces import Piece
+    from engine.disagg.questions import RoomQuestions
+    from engine.disagg.ranks import Collective
+    from engine.disagg.watchdog import Watchdog
+    from engine.disagg.wire import Side
+    from engine.request import Request
+    from engine.sched.batch import Chunk, PrefillBatch
+
+Told = dict[int, TransferInfo]
+
+
+@dataclass(eq=False)
+class Outgoing(Open):
+    """A room on the prefill side. ``sent`` counts its pages queued so far, ``chunks`` its jobs."""
+
+    queued: bool = False  # the scheduler knows of it
+    chunks: int = 0
+    sent: int = 0
+    slot: int = 0  # of metadata, once the first token is known
+    done: bool = False  # the last chunk and what goes with it have arrived
+    by_decode: bool = False  # the decode side gave it up
+
+
+class NeverDecodes:
+    """The staging of an engine that decodes nothing: a computed prompt waits, and becomes no row
+    (under overlap the next step is composed before its first token is looked at)."""
+
+    def stage(self, req: Request) -> None:
+        """Nothing is copied."""
+
+    def ready(self, req: Request) -> bool:
+        return False
+
+
+class PrefillRole(Rank[Outgoing]):
+    """Bootstrap queue, waiting queue (the scheduler's), and the rooms whose bytes are on the way.
+
+    ``told`` is what the decode side said of rooms; the bootstrap loop fills it in.
+    """
+
+    name: Side = "prefill"
+
+    def __init__(
+        self,
+        config: EngineConfig,
+        lane: Lane,
+        ranks: Collective,
+        ask: RoomQuestions,
+        watchdog: Watchdog,
+    ) -> None:
+        super().__init__(lane, ranks, ask, watchdog)
+        self.config = config
+        self.transfers, self.staging = self, NeverDecodes()
+        self.told: Told = {}
+        self._given_up: dict[int, str] = {}  # rooms that were aborted before they were opened
+        self._newest = 0
+        self._bootstrap: asyncio.Task[None] | None = None
+        self.dead_loop = ""  # what became of the bootstrap loop, if it is no more
+
+    def start(self) -> None:
+        """Start the bootstrap loop and the transfer workers, on the running loop."""
+        self.workers = Workers(
+            self.lane.wire,
+            self.config,
+            self.rank,
+            self._arrived,
+            self._ended,
+            lambda room: room not in self.open or self.open[room].failing,
+            self.events,
+        )
+        self.workers.on_death = self.engine.die
+        self.workers.start()
+        self._bootstrap = asyncio.create_task(self._serve_mail(), name=f"bootstrap {self.rank}")
+
+    def stop(self) -> None:
+        """Send nothing any more, hear nothing any more."""
+        if self._bootstrap is not None:
+            self._bootstrap.cancel()
+            self.workers.stop()
+
+    def add(self, req: Request) -> None:
+        self.scheduler.limits.refuse_if_hopeless(req, self.scheduler.holdings.allocator.pages)
+        self._inbox.append((self._open_room, req))
+
+    def computed(self, batch: PrefillBatch, tokens: Sequence[int]) -> None:
+        """Send the pages of every chunk of a step that has run; with the last one the rest."""
+        first = dict(zip((req.id for req in batch.sampled), tokens, strict=True))
+        for chunk in batch.chunks:
+            each = self.open.get(chunk.req.id)
+            if each is not None and not each.failing and not chunk.req.done:
+                self._send(each, chunk, first.get(chunk.req.id))
+
+    async def _serve_mail(self) -> None:
+        """The bootstrap thread: what the decode side says, one message after the other."""
+        try:
+            while True:
+                self._hear(self.ask.message.read(await self.lane.to_prefill.receive()))
+        except AssertionError as error:
+            # the loop is gone and the engine lives on, as a thread's death leaves a server
+            said = f"{type(error).__name__}: {error}"
+            self.dead_loop = f"prefill's bootstrap loop died at {clock.now():.3f} s of {said}"
+            self.events.fault("bootstrap_loop_died", error=said)
+
+    def _hear(self, message: Message) -> None:
+        each = self.open.get(message.room)
+        if message.tag is Tag.GUARD and message.info is not None:
+            self.told[message.room] = message.info
+        elif each is not None:
+            each.flag, each.by_decode = each.flag or message.why, True
+        elif message.room > self._newest:
+            self._given_up[message.room] = message.why
+        else:
+            self.lane.to_decode.send(Message(Tag.DRAINED, message.room))
+        self.engine.wake()
+
+    def _open_room(self, req: Request) -> None:
+        each = self.open[req.id] = Outgoing(Room(req.id, req))
+        self._newest = req.id
+        if why := self._given_up.pop(req.id, ""):
+            each.flag, each.by_decode = why, True
+        each.room.open(clock.now())
+        self.lane.opened(self.name, each.room)
+        self.watchdog.progress()
+
+    def _abort(self, req: Request) -> None:
+        """Nobody reads here: rooms are aborted by the decode side's message."""
+
+    def _look(self) -> None:
+        """The bootstrap loop has read the mail."""
+
+    def _stand(self, each: Outgoing) -> tuple[int, int]:
+        if each.failing or each.flag:
+            return KVPoll.FAILED, not self.workers.outstanding(each.room.id)
+        if each.done:
+            return KVPoll.SUCCESS, True
+        if each.room.state is KVPoll.BOOTSTRAPPING:
+            return self._bootstrapping(each), False
+        return each.room.state, False
+
+    def _bootstrapping(self, each: Outgoing) -> KVPoll:
+        if each.room.id in self.told:
+            return KVPoll.WAITING_FOR_INPUT
+        if clock.now() < each.room.since + self.config.bootstrap_timeout:
+            return KVPoll.BOOTSTRAPPING
+        each.flag = f"timed out in {each.room.state.title}"
+        self.events.count("bootstrap_timeouts")
+        return KVPoll.FAILED
+
+    def _act(self, each: Outgoing, poll: KVPoll, drained: bool) -> None:
+        if poll is KVPoll.FAILED:
+            if not each.failing:
+                self._fail(each)
+            elif drained:
+                self._close(each)
+                self.lane.to_decode.send(Message(Tag.DRAINED, each.room.id))
+        elif poll is KVPoll.SUCCESS:
+            self._move(each, KVPoll.SUCCESS)
+            self._close(each)
+        elif poll is KVPoll.WAITING_FOR_INPUT and not each.queued:
+            each.queued = True
+            self._move(each, KVPoll.WAITING_FOR_INPUT)
+            self.scheduler.add(each.req)
+
+    def _fail(self, each: Outgoing) -> None:
+        """Stop computing; what is on the wire is waited for."""
+        each.failing = True
+        why = each.flag or "failed on another rank"
+        each.room.fail(why, clock.now(), self.events)
+        if each.queued:
+            self.scheduler.abort(each.req)
+        else:
+            self.scheduler.drop(each.req)
+        if not each.by_decode:
+            self.lane.to_decode.send(Message(Tag.FAILED, each.room.id, why=why))
+        self.engine.wake()
+
+    def _close(self, each: Outgoing) -> None:
+        """Nothing is read from the room's pages any more."""
+        each.drained = True
+        del self.open[each.room.id]
+        self.told.pop(each.room.id, None)
+        if each.slot:
+            self.lane.prefill_slots.give(each.slot)
+        self.scheduler.settle()
+
+    def _deadline_s(self, each: Outgoing) -> float | None:
+        if each.room.state is not KVPoll.BOOTSTRAPPING:
+            return None
+        return each.room.since + self.config.bootstrap_timeout
+
+    def _send(self, each: Outgoing, chunk: Chunk, token: int | None) -> None:
+        """Queue a chunk: its pages from where the last one ended, a cached prefix with the first.
+
+        A page that is not full goes with the last chunk alone.
+        """
+        room, req, info = each.room.id, chunk.req, self.told[each.room.id]
+        start, end = each.sent, pages_of(chunk.end)
+        pages = req.pages[start:end]
+        pieces = [self.lane.plan.kv(each.chunks, chunk.last, pages, info.pages[start:end])]
+        self.lane.watch.stored(room, start, pages)
+        if token is not None:
+            pieces += self._rest(each, token)
+        self.workers.add(Job(room, each.chunks, tuple(pieces), chunk.last))
+        each.chunks, each.sent = each.chunks + 1, end
+        if each.room.state is KVPoll.WAITING_FOR_INPUT:
+            self._move(each, KVPoll.TRANSFERRING)
+
+    def _rest(self, each: Outgoing, token: int) -> list[Piece]:
+        """What goes once: window and states of the prompt's end, and the first token."""
+        req, info, plan = each.req, self.told[each.room.id], self.lane.plan
+        window = window_pages(len(req.prompt))
+        src = [req.pages[at] for at in window]
+        self.lane.watch.stored_state(each.room.id, list(window), src, req.req_slot)
+        slot = self.lane.prefill_slots.take()
+        assert slot is not None  # as many as request slots, and held as long
+        each.slot = slot
+        self.lane.prefill_slots.write(slot, each.room.id, token, req.cached_tokens, req.host_tokens)
+        dst = [info.pages[at] for at in window]
+        return [plan.state(src, dst, req.req_slot, info.req_slot), plan.aux(slot, info.aux_index)]
+
+    def _arrived(self, job: Job, piece: Piece) -> None:
+        """A piece has moved its bytes."""
+        record, info = self.lane.records[job.room], self.told[job.room]
+        moved = self.lane.plan.bytes_by_pool(piece)
+        record.count(moved, piece.flash_bytes, piece.kind == "kv")
+        self.lane.watch.landed(job.room, piece, info, record.prompt)
+        self.lane.wake_decode()
+        self.watchdog.progress()
+
+    def _ended(self, job: Job, state: PostState) -> None:
+        each = self.open.get(job.room)
+        if each is not None:
+            each.done = each.done or (job.last and state is PostState.DONE)
+            if state is PostState.ERR:
+                each.flag = each.flag or f"the wire refused a write: {job.why}"
+            elif state is PostState.CANCELLED and not each.failing:
+                each.flag = each.flag or "the decode side gave the room up"
+            self.engine.wake()
