@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import visible
+from lab.detectors.surface import CUT, visible
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -18,7 +18,7 @@ _DENIED = re.compile(r"\b(?:not|never|cannot|can't|don't|won't|without|no need)\
 @detector(rank=30)
 def dropped_call(reply: Reply, context: Context) -> str | None:
     """An offered tool named as about to be called, and no call at all."""
-    if reply.tool_calls or reply.finish_reason == "length":
+    if reply.tool_calls or reply.finish_reason in CUT:
         return None
     text = f"{reply.reasoning or ''}\n{visible(reply)}"
     for name in context.tools:

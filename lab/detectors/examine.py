@@ -1,8 +1,8 @@
 """All detectors on one reply. One rule: the expected text exonerates the model, nothing else does.
 
 Where the raw text is the expected one, a corruption detector that would fire is looking at the
-parser's work, so only the others are asked. A reply that its limit cut while it was still right is
-unfinished, not corrupt.
+parser's work, so only the others are asked. A reply that its limit, or the server, cut while it was
+still right is unfinished, not corrupt.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import DETECTORS, Context, Detector, Kind
+from lab.detectors.surface import CUT
 
 if TYPE_CHECKING:
     from lab.records import Finding, Reply
@@ -43,9 +44,9 @@ def as_expected(reply: Reply) -> bool:
 
 
 def cut_short(reply: Reply) -> bool:
-    """Whether ``max_tokens`` ended a reply that was right so far."""
+    """Whether ``max_tokens``, or the server's abort, ended a reply that was right so far."""
     raw = reply.raw_text
-    return reply.finish_reason == "length" and raw is not None and _starts(reply, raw)
+    return reply.finish_reason in CUT and raw is not None and _starts(reply, raw)
 
 
 def _starts(reply: Reply, raw: str) -> bool:

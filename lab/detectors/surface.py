@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # U+FF5C is DSML's own bar; damaged and look-alike replies show it doubled, as U+2016, or as ASCII.
 BARS = "[｜‖|]{1,2}"
 MARKER = re.compile(rf"{BARS}\s*DSML\s*{BARS}")
+CUT = ("length", "abort")  # a reply with these did not end by itself: its limit did, or the server
 THINK, END_THINK = "<think>", "</think>"
 _LITERAL = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @detector(rank=74, kind=Kind.UNFINISHED)
 def unfinished(reply: Reply, context: Context) -> str | None:
-    """Never sent though due, left by its client, or cut by ``max_tokens`` while still right."""
+    """Never sent though due, left by its client, or cut while still right."""
     if reply.status in ("not_sent", "aborted"):
         return reply.error or reply.status
     if reply.status == "ok" and cut_short(reply):
