@@ -14,7 +14,13 @@ from typing import Any
 
 from lab.toggles import TOGGLES
 
-VIOLATION = "violation:"
+VIOLATION, FAULT = "violation:", "fault:"
+# What an engine may have wrong that destroys no row: it stands beside the violations, and makes no
+# arm corrupt.
+FAULTS = (
+    *("bootstrap_loop_died", "metadata_false_alarm", "no_progress"),
+    "room_failed_though_complete",
+)
 
 # In every document, so that whoever reads it finds a zero where a counter never moved.
 ALWAYS_SAID = (
@@ -42,8 +48,17 @@ def exposure(counters: Mapping[str, int]) -> dict[str, int]:
 
 def violations(counters: Mapping[str, int]) -> dict[str, int]:
     """The invariants that were seen broken, and how often."""
-    broken = {n.removeprefix(VIOLATION): c for n, c in counters.items() if n.startswith(VIOLATION)}
-    return {name: count for name, count in broken.items() if count}
+    return _named(VIOLATION, counters)
+
+
+def shown(counters: Mapping[str, int]) -> dict[str, int]:
+    """The violations, and behind them the faults that were seen, and how often."""
+    return violations(counters) | _named(FAULT, counters)
+
+
+def _named(prefix: str, counters: Mapping[str, int]) -> dict[str, int]:
+    found = {n.removeprefix(prefix): c for n, c in counters.items() if n.startswith(prefix)}
+    return {name: count for name, count in found.items() if count}
 
 
 def unexercised(settings: Mapping[str, Any], counters: Mapping[str, int]) -> list[str]:

@@ -1,7 +1,8 @@
 """Whether an arm stopped making progress while work was waiting.
 
 One rule: slow is not wedged. A client that waited in vain proves a wedge only if, from its sending
-to its giving up, no reply to anybody finished and the engine did nothing either.
+to its giving up, no reply to anybody finished and the engine did nothing either. An engine that
+says itself that it makes no progress is believed.
 """
 
 from __future__ import annotations
@@ -22,9 +23,22 @@ MARGIN_NS = 1_000  # a request arrives when it is sent, and ends when it is give
 
 
 def wedge(history: ArmHistory) -> str | None:
-    """One phrase: the clock's own message, or who waited while nothing finished; None if live."""
-    if history.stalled is not None:
-        return history.stalled
+    """Who waits for what: in the clock's words and the engine's own, or a client that waited while
+    nothing finished; None if live.
+    """
+    told = [said for said in (history.stalled, _no_progress(history)) if said is not None]
+    return "; ".join(told) if told else _in_vain(history)
+
+
+def _no_progress(history: ArmHistory) -> str | None:
+    """The last time that the engine's watchdog spoke."""
+    for _, kind, fields in reversed(history.events):
+        if kind == "no_progress":
+            return f"no progress since {fields['since_ns'] / NS:.3f} s: {fields['waiting']}"
+    return None
+
+
+def _in_vain(history: ArmHistory) -> str | None:
     ends = sorted(r.done_s for r in history.replies if r.status == "ok" and r.done_s is not None)
     signs = sorted(at_ns for at_ns, kind, fields in history.events if _alive(kind, fields))
     for reply in history.replies:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lab.copies import PATH, ROWS, copy_paths, stored_geometry
-from lab.exposure import exposure, violations
+from lab.exposure import exposure, shown
 from lab.report.origin import origin
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]
         "name": history.name,
         "toggles": history.settings,
         "sessions": history.sessions,
-        "violations": violations(history.counters),
+        "violations": shown(history.counters),
         "exposure": exposure(history.counters),
         "verdict": None,
         "reason": None,

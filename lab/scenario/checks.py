@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from engine.config import PAGE_TOKENS, EngineConfig
 from engine.defects import catalog
 from engine.errors import ConfigError
+from lab.exposure import FAULTS
 from lab.memory import too_large
 from lab.scenario.complaints import problem
 from lab.scenario.models import EVERY_OTHER_ARM, Arm, Expectation, Scenario
@@ -74,14 +75,17 @@ def _expectations(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _violations(path: Path, expectation: Expectation) -> Iterator[Problem]:
-    """Whether some engine can name these violations, and the verdict that they make is expected."""
+    """Whether some engine can name these violations, and the verdict that they make is expected.
+
+    A fault goes with any verdict.
+    """
     evidence = {name for defect in catalog().values() for name in defect.evidence}
-    known = tuple(sorted({*evidence, BOOKS}))
+    known = tuple(sorted({*evidence, *FAULTS, BOOKS}))
     for index, name in enumerate(expectation.violations):
         if name not in known:
             what = f"unknown violation {name!r}"
             yield Problem((*path, index), what, ", ".join(known), name, known)
-    if expectation.violations and expectation.verdict != "corrupt":
+    if set(expectation.violations) - set(FAULTS) and expectation.verdict != "corrupt":
         what = f"an arm with violations is corrupt, and {expectation.verdict} is expected"
         yield Problem(path, what, "none, or the verdict corrupt")
 

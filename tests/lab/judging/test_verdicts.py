@@ -87,6 +87,20 @@ def test_a_violation_without_a_wrong_reply_is_corrupt_too() -> None:
     assert "violation" not in str(found.exposure)
 
 
+def test_a_fault_is_shown_beside_the_violations_and_makes_no_arm_corrupt() -> None:
+    told = {
+        "fault:metadata_false_alarm": 2,
+        "violation:room_bytes_differ": 1,
+        "fault:no_progress": 0,
+    }
+    found, _ = judge_arm(arm(placed(RIGHT, 0), counters={**USED, **told}))
+    assert found.violations == {"room_bytes_differ": 1, "metadata_false_alarm": 2}
+    assert "metadata_false_alarm" not in found.reason
+    alone = arm(placed(RIGHT, 0), counters={**USED, "fault:metadata_false_alarm": 2})
+    assert judge_arm(alone)[0].violations == {"metadata_false_alarm": 2}
+    assert verdict(alone) == ("clean", "")
+
+
 def test_a_right_text_parsed_wrongly_is_the_parsers_fault() -> None:
     faulty = replace(RIGHT, tool_calls=(), content=EXPECTED, finish_reason="stop")
     found, findings = judge_arm(arm(placed(faulty, 0), placed(RIGHT, 1)))
@@ -98,6 +112,36 @@ def test_a_right_text_parsed_wrongly_is_the_parsers_fault() -> None:
 def test_a_stalled_clock_is_a_wedge() -> None:
     history = arm(placed(RIGHT, 0), stalled="stalled at 3 s of virtual time")
     assert verdict(history) == ("wedged", "stalled at 3 s of virtual time")
+
+
+STUCK = "rank 0 of decode waits in poll #41 since 12.310 s"
+
+
+def no_progress(since_s: float, waiting: str = STUCK) -> tuple[int, str, dict[str, Any]]:
+    told = {"since_ns": int(since_s * 1e9), "waiting": waiting}
+    return int((since_s + 120) * 1e9), "no_progress", told
+
+
+def test_an_engine_that_says_it_makes_no_progress_is_a_wedge_with_who_waits_for_what() -> None:
+    missing = placed(said(""), 1, status="transport_error", raw_text=None)
+    history = arm(placed(RIGHT, 0), missing, placed(said(""), 2, status="not_sent", raw_text=None))
+    history.events += [no_progress(3.0, "somebody else"), no_progress(12.31)]
+    found, _ = judge_arm(history)
+    assert (found.verdict, found.reason) == ("wedged", f"no progress since 12.310 s: {STUCK}")
+    assert (found.unfinished, found.replies_due) == (2, 3)
+
+
+def test_a_stalled_clock_is_told_with_what_the_engine_said_before() -> None:
+    history = arm(placed(RIGHT, 0), stalled="stalled at 500 s of virtual time")
+    history.events += [no_progress(12.31)]
+    words = f"stalled at 500 s of virtual time; no progress since 12.310 s: {STUCK}"
+    assert verdict(history) == ("wedged", words)
+
+
+def test_corruption_outranks_an_engine_that_makes_no_progress() -> None:
+    history = arm(placed(WRONG, 0))
+    history.events += [no_progress(12.31)]
+    assert verdict(history) == ("corrupt", f"no progress since 12.310 s: {STUCK}")
 
 
 def late(session: int, sent_s: float, done_s: float) -> Reply:
@@ -142,6 +186,13 @@ def test_unfinished_turns_make_an_arm_inconclusive_and_are_counted_once() -> Non
     cut = placed(said(EXPECTED[:40], "length"), 2)
     found, _ = judge_arm(arm(placed(RIGHT, 0), missing, cut))
     assert (found.verdict, found.unfinished, found.replies_due) == ("inconclusive", 2, 3)
+
+
+def test_a_reply_that_the_server_aborted_is_unfinished_while_it_is_right() -> None:
+    cut = placed(said(EXPECTED[:40], "abort"), 1)
+    assert verdict(arm(placed(RIGHT, 0), cut))[0] == "inconclusive"
+    wrong = placed(said(EXPECTED[:30] + "####", "abort"), 1)
+    assert verdict(arm(placed(RIGHT, 0), wrong))[0] == "corrupt"
 
 
 def test_nothing_finished_is_inconclusive() -> None:

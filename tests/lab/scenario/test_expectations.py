@@ -41,6 +41,13 @@ def test_violations_belong_to_an_arm_that_is_corrupt(tmp_path: Path) -> None:
     assert "an arm with violations is corrupt, and clean is expected" in said
 
 
+@pytest.mark.parametrize("verdict", ["clean", "wedged", "inconclusive", "corrupt"])
+def test_a_fault_may_be_expected_with_any_verdict(tmp_path: Path, verdict: str) -> None:
+    expected = f"{{verdict: {verdict}, violations: [no_progress]}}"
+    found = load_scenario(broken(tmp_path, "{verdict: clean}", expected))
+    assert [e.violations for e in found.expect.values()].count(("no_progress",)) == 1
+
+
 def test_every_engine_can_break_its_books(tmp_path: Path) -> None:
     found = load_scenario(broken(tmp_path, SEEN, "[page_books_broken]"))
     assert found.expect["bf16, graph on"].violations == ("page_books_broken",)
