@@ -30,12 +30,15 @@ class Task:
 def failure(history: ArmHistory) -> str | None:
     """Why the target is to blame for this arm, in one line: it died, or served nothing at all.
 
-    None where it served: a request that fails now and then is an observation, not an accident.
+    None where it served: a request that fails now and then is an observation, not an accident, and
+    so is every request of a pair that hands nothing over.
     """
     for _, kind, fields in history.events:
         if kind == "engine_died":
             return _line(f"the engine died: {fields['error']}")
     failed = [reply for reply in history.replies if reply.status == "transport_error"]
+    if history.counters.get("rooms_failed"):
+        return None
     if failed and not any(reply.status == "ok" for reply in history.replies):
         return _line(f"the engine served nothing: {failed[0].error}")
     return None

@@ -6,6 +6,7 @@ dies, and the arm must say so.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,11 @@ def test_an_engine_that_cannot_start_is_one_line(
     with pytest.raises(TargetError, match=r"^arm 'one': the engine did not start: .*") as caught:
         ran(monkeypatch, engine)
     assert "\n" not in str(caught.value)
+
+
+def test_a_pair_that_hands_nothing_over_is_an_observation(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = ran(monkeypatch, Dying)
+    assert failure(replace(history, counters={"rooms_failed": 3})) is None
 
 
 def test_a_wedge_or_a_garble_is_not_the_targets_failure(monkeypatch: pytest.MonkeyPatch) -> None:
