@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.copies import PATH, ROWS, copy_paths, stored_geometry
 from lab.exposure import exposure, shown
+from lab.report.endings import errors
 from lab.report.origin import origin
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def shown_document(
 
 
 def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]:
-    """One arm: what was concluded, all that it counted, its copy paths and its geometry."""
+    """One arm: what was concluded, what its replies failed of, all that it counted, its copy paths
+    and its geometry.
+    """
     observed = {
         "name": history.name,
         "toggles": history.settings,
@@ -65,6 +68,7 @@ def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]
     return {
         **(arm_document(verdict) if verdict is not None else observed),
         "stalled": history.stalled,
+        "errors": errors(history.replies),
         "counters": {n: c for n, c in history.counters.items() if not n.startswith((PATH, ROWS))},
         "paths": [asdict(path) for path in copy_paths(history.counters)],
         "geometry": stored_geometry(history),

@@ -105,6 +105,8 @@ def case_text(case: Case, width: int) -> Text:
     at = first_difference(got, reply.expected_text)
     text = Text(f"{case.arm}, session {reply.session}, turn {reply.turn}", style="bold")
     text.append(f": {reply.status}, finish_reason {reply.finish_reason}", style="not bold")
+    if reply.tries > 1:
+        text.append(f", try {reply.tries}", style="not bold")
     if reply.raw_text is None:
         text.append("; raw text unknown, visible text shown", style="not bold")
     for found in case.failed:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -16,6 +16,7 @@ from rich.text import Text
 from lab.copies import BY_TOKEN, copy_paths, others, stored_geometry
 from lab.mismatches import mismatches
 from lab.report import words
+from lab.report.endings import errors
 from lab.report.grid import Fitted, plain_table
 from lab.report.origin import origin
 from lab.report.table import COLOURS
@@ -125,6 +126,7 @@ def arm_view(
         reply.status if reply.status != "ok" else f"ok, {reply.finish_reason}"
         for reply in history.replies
     )
+    failed = errors(history.replies)
     title = Text(f"{history.name}: {history.sessions} sessions\n", style="bold")
     title.append(f"{history.history_digest}\n", style="not bold dim")
     if verdict is not None:
@@ -139,11 +141,16 @@ def arm_view(
         *([head(stored)] if stored is not None else []),
         title,
         pairs("setting", "value", settings),
-        pairs("replies ended", "times", {key: str(n) for key, n in sorted(ends.items())}),
-        pairs("counter", "value", {key: str(n) for key, n in others(history.counters).items()}),
+        pairs("replies ended", "times", _told(dict(sorted(ends.items())))),
+        *([pairs("errors of replies", "times", _told(failed))] if failed else []),
+        pairs("counter", "value", _told(others(history.counters))),
         *([paths_table(paths)] if (paths := copy_paths(history.counters)) else []),
         *([geometry_table(rows)] if (rows := stored_geometry(history)) else []),
     )
+
+
+def _told(counts: Mapping[str, object]) -> dict[str, str]:
+    return {key: str(n) for key, n in counts.items()}
 
 
 def pairs(left: str, right: str, values: dict[str, str]) -> Table:

@@ -49,6 +49,20 @@ def test_a_run_shows_its_outcome_classes_by_arm() -> None:
     assert cells(text, "corrupt replies") == ["10", "0", "0"]
 
 
+def test_an_arm_says_what_its_replies_failed_of() -> None:
+    why = "HTTP 500: room_failed: room {} failed in WaitingForInput after {}.250 s"
+    found = history("an arm", sessions=3, turns=1)
+    failed = [
+        replace(reply(s, 1, status="transport_error"), error=why.format(s, 300 + s))
+        for s in range(2)
+    ]
+    found.replies += [*failed, reply(2, 1, status="timeout")]
+    text = printed(arm_view(found))
+    assert cells(text, why.format(0, 300)) == ["2"]
+    assert cells(text, "timed out") == ["1"]
+    assert "errors of replies" not in printed(arm_view(history("an arm")))
+
+
 def test_in_eighty_columns_no_arm_s_name_and_no_run_s_id_is_cut() -> None:
     verdict, _ = sample_run()
     names = [f"bf16, graph {way}, hicache on, page_first" for way in ("on", "off", "max")]
