@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from engine.config import PAGE_TOKENS, EngineConfig
 from engine.defects import catalog
 from engine.errors import ConfigError
+from engine.shapes import check_peers
 from lab.exposure import FAULTS
 from lab.memory import too_large
 from lab.scenario.complaints import problem
@@ -96,6 +97,7 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
     load = scenario.workload
     try:
         config = to_engine_config(settings, build=scenario.build, seed=scenario.seed)
+        check_peers(config)
         workload = resolve(load.kind, load.preset, scenario.load(arm))
     except ConfigError as error:
         yield _at(scenario, index, arm, str(error), error.keys)

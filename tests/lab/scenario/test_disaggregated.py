@@ -47,6 +47,20 @@ def test_the_engine_s_own_line_is_named(case: str, tmp_path: Path) -> None:
     assert says in message and also in message and "\n" not in message
 
 
+def test_sides_that_would_refuse_each_other_are_refused_before_either_runs(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(given(tmp_path, "pd: true, decode_index_k: fp8"))
+    message = str(caught.value)
+    said = f":{ENGINE_LINE}: engine.decode_index_k: index_k: prefill's pages are 16,384 bytes"
+    assert said in message and "decode's 8,448" in message and "\n" not in message
+
+
+def test_a_build_that_compares_nothing_takes_sides_of_two_dtypes(tmp_path: Path) -> None:
+    path = given(tmp_path, "pd: true, decode_index_k: fp8")
+    build = "build=[padded_scatter_stale_slots, peer_item_len_trusted]"
+    assert load_scenario(path, [build]).arms
+
+
 def test_a_pair_s_settings_reach_the_engine(tmp_path: Path) -> None:
     settings = "pd: true, tp: 2, queue_size: 1, waiting_timeout: 0.5, hardware: rtx-pro-6000"
     scenario = load_scenario(given(tmp_path, settings))
