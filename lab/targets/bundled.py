@@ -1,4 +1,4 @@
-"""The bundled engine, in this process and under the virtual clock.
+"""The bundled engine, or a pair of them, in this process and under the virtual clock.
 
 One rule: a wedge is an outcome, not an accident: whatever was received before it is kept, and what
 was not received is recorded as unfinished.
@@ -14,8 +14,9 @@ import torch
 
 from engine import clock
 from engine.api import create_app
-from engine.engine import Engine
+from engine.disagg.pair import Pair
 from engine.errors import ConfigError, Stalled
+from engine.serving import open_engine
 from lab.driver import InProcess, Load, Recorder, drive
 from lab.errors import TargetError, UserError
 from lab.planned import announce
@@ -56,7 +57,7 @@ class _Run:
         self.task = task
         try:
             config = to_engine_config(task.settings, build=task.build, seed=task.seed)
-            self.engine = Engine(config)
+            self.engine = open_engine(config)
         except ConfigError as error:
             raise UserError(f"arm {task.name!r}: {error}") from None
         except (RuntimeError, MemoryError) as error:  # torch's word for no memory and no device
@@ -94,7 +95,7 @@ class _Run:
 
     def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
         """The arm's record: effective settings, every due reply, counters, events and digest."""
-        log = self.engine.events
+        log, pair = self.engine.events, self.engine if isinstance(self.engine, Pair) else None
         return ArmHistory(
             name=self.task.name,
             settings=self.task.settings,
@@ -106,6 +107,9 @@ class _Run:
             wall_s=wall_s,
             virtual_s=self.virtual_s,
             stalled=stalled,
+            timeout_s=self.task.workload.timeout_s,
+            rooms=pair.room_records() if pair else [],
+            digests=pair.room_digests() if pair else [],
         )
 
 

@@ -88,7 +88,7 @@ class DyingHalfWay(StandIn):
 def ran(
     monkeypatch: pytest.MonkeyPatch, engine: type[StandIn], arm: int = 0, seed: int = 0
 ) -> ArmHistory:
-    monkeypatch.setattr(bundled, "Engine", engine)
+    monkeypatch.setattr(bundled, "open_engine", engine)
     scenario = parse_scenario(SCENARIO, "stand_in.yaml")
     return run_arm(scenario, scenario.arms[arm], seed)
 
@@ -168,7 +168,7 @@ def test_clients_that_all_leave_prove_nothing(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_progress_is_told_after_every_reply(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "Engine", StandIn)
+    monkeypatch.setattr(bundled, "open_engine", StandIn)
     scenario = parse_scenario(SCENARIO, "stand_in.yaml")
     told: list[Any] = []
     run_arm(scenario, scenario.arms[0], 0, lambda done, due: told.append((done, due)))
