@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lab.commands.output import console, show, show_json
 from lab.copies import copy_paths, stored_geometry
 from lab.errors import StoreError
-from lab.report.document import shown_document
+from lab.report.document import run_document, shown_document
 from lab.report.replies import Case, badness, failed_replies, show_replies
+from lab.report.rooms import rooms_document, rooms_view
 from lab.report.views import arm_view, run_view
+from lab.rooms import Seen
 from lab.scenario.problem import did_you_mean
+from lab.store import RoomPages
 
 if TYPE_CHECKING:
     from lab.records import ArmHistory
     from lab.store import Results
+
+NO_PAGES = RoomPages(0, 0, None)
 
 
 def inspect(results: Results, run: str, arm: str | None, session: int | None, limit: int) -> None:
@@ -53,6 +58,30 @@ def inspect_json(
     failed = [_case(case) for case in (cases if session is not None else worst)]
     about = shown_document(stored, histories, results.verdict(run) if stored.verdicts else None)
     show_json({**about, "failed": failed, **_tiers(histories)})
+
+
+def inspect_rooms(results: Results, run: str, arm: str | None, limit: int) -> None:
+    """Print the rooms of each arm, or of one, those that failed or differ first."""
+    for history, rooms in _rooms(results, run, arm):
+        show(rooms_view(history, rooms, limit))
+
+
+def inspect_rooms_json(results: Results, run: str, arm: str | None, limit: int) -> None:
+    """The same as one document: the run, and for each arm its rooms in all and one by one."""
+    found = [rooms_document(*seen, limit) for seen in _rooms(results, run, arm)]
+    show_json({**run_document(results.run(run)), "rooms": found})
+
+
+def _rooms(results: Results, run: str, arm: str | None) -> Iterator[tuple[ArmHistory, list[Seen]]]:
+    """Each arm with its rooms and what became of their pages."""
+    _known(results.run(run).arms, arm)
+    for history in results.histories(run):
+        if arm in (None, history.name):
+            pages = results.room_pages(run, history.name)
+            yield (
+                history,
+                [Seen(it, pages.get((it.rank, it.room), NO_PAGES)) for it in history.rooms],
+            )
 
 
 def _tiers(histories: Sequence[ArmHistory]) -> dict[str, Any]:

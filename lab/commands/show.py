@@ -10,21 +10,38 @@ from lab.commands import options as o
 
 ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]
 Session = Annotated[int | None, typer.Option("--session", min=0, help="Only this session.")]
-Limit = Annotated[int, typer.Option("--limit", min=0, help="Replies shown, the worst first.")]
+Rooms = Annotated[
+    bool, typer.Option("--rooms", help="The rooms of disaggregated arms, instead of replies.")
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", min=0, help="Shown, the worst first; by default 3 replies, or 20 rooms an arm."
+    ),
+]
+REPLIES, ROOMS = 3, 20
 
 
 def show(
     run: o.Run = "last",
     arm: ArmName = None,
     session: Session = None,
-    limit: Limit = 3,
+    rooms: Rooms = False,
+    limit: Limit = None,
     db: o.Db = o.DB,
     as_json: o.Json = False,
 ) -> None:
-    """Show one run from near: outcomes, counters of an arm, and the replies that went wrong."""
-    from lab.inspecting import inspect, inspect_json
+    """Show one run from near: outcomes, an arm's counters, its rooms, replies that went wrong."""
+    from lab.errors import UserError
+    from lab.inspecting import inspect, inspect_json, inspect_rooms, inspect_rooms_json
     from lab.store import open_results
 
+    if rooms and session is not None:
+        raise UserError("--rooms shows an arm's rooms, --session its replies: choose one of them")
+    most = limit if limit is not None else ROOMS if rooms else REPLIES
     with open_results(db, create=False) as results:
-        look = inspect_json if as_json else inspect
-        look(results, results.resolve(run), arm, session, limit)
+        which = results.resolve(run)
+        if rooms:
+            (inspect_rooms_json if as_json else inspect_rooms)(results, which, arm, most)
+        else:
+            (inspect_json if as_json else inspect)(results, which, arm, session, most)

@@ -9,6 +9,7 @@ import json
 from dataclasses import replace
 
 from engine.disagg.records import RoomDigest, RoomRecord
+from engine.pools.layouts import FLASH_LAYERS
 from lab.records import ArmHistory
 from tests.lab.samples import history
 
@@ -39,7 +40,7 @@ def room(number: int, *, began_s: float = 0.0, took_s: float = 0.5, why: str = "
         },
         chunks=1,
         moved_bytes={pool: pages * size for pool, size in BYTES.items()},
-        flash_bytes=sum(21 * pages * size for size in BYTES.values()),
+        flash_bytes=sum(FLASH_LAYERS[pool] * pages * size for pool, size in BYTES.items()),
         outcome=end,
         why=why,
         released_s=began_s + took_s if why else None,

@@ -35,6 +35,7 @@ class FakeTrial:
     raises: dict[str, BaseException] = field(default_factory=dict)
     dies: dict[str, str] = field(default_factory=dict)  # arm name -> what its engine died of
     tiers: dict[str, ArmHistory] = field(default_factory=dict)  # arm name -> what it moved
+    rooms: dict[str, ArmHistory] = field(default_factory=dict)  # arm name -> whose rooms it has
     asked: list[tuple[str, int, int]] = field(default_factory=list)  # arm, sessions, seed
 
     def __call__(
@@ -59,7 +60,17 @@ class FakeTrial:
             events.append((9, "engine_died", {"error": self.dies[arm.name]}))
         if arm.name in self.tiers:
             events.insert(0, self.tiers[arm.name].events[0])
-        return replace(made, replies=replies, settings=settings, counters=counters, events=events)
+        made = replace(made, replies=replies, settings=settings, counters=counters, events=events)
+        return self._with_rooms(made) if arm.name in self.rooms else made
+
+    def _with_rooms(self, made: ArmHistory) -> ArmHistory:
+        """The arm with the rooms that another one had, and what it counted of them."""
+        pair = self.rooms[made.name]
+        counters = {**made.counters, **pair.counters}
+        events = [*pair.events, *made.events]
+        return replace(
+            made, counters=counters, events=events, rooms=pair.rooms, digests=pair.digests
+        )
 
 
 @pytest.fixture

@@ -1,0 +1,69 @@
+"""`show --rooms`: a stored run's rooms, the worst first."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lab.commands.conftest import FakeTrial
+from tests.lab.disaggregated import disaggregated, late_write
+from tests.lab.report.test_table import cells
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+PAIR, PLAIN = "fp8, graph on", "bf16, graph on"
+WROTE = "room 2 into room 5 (request 1005), page 301, 256 rows"
+
+
+@pytest.fixture
+def run(trial: FakeTrial, kvlab) -> str:
+    """A stored run of which one arm had rooms, and a write that came late."""
+    made = disaggregated(PAIR)
+    made.events.append(late_write(2, 5, 301))
+    trial.rooms[PAIR] = made
+    return str(kvlab("run", "good.yaml", "--json", "--sessions", "5").json["run"])
+
+
+def test_rooms_of_every_arm_are_shown_and_of_others_that_they_have_none(run: str, kvlab) -> None:
+    said = kvlab("show", run, "--rooms")
+    assert said.code == 0
+    assert f"{PLAIN}: not disaggregated (pd is off), so it has no rooms." in said.out
+    assert "index_k 1, 101 -> 301" in said.out
+
+
+def test_rooms_of_one_arm_hold_no_other_s(run: str, kvlab) -> None:
+    assert PLAIN not in kvlab("show", "--rooms", "--arm", PAIR).out
+
+
+def test_the_limit_counts_rooms(run: str, kvlab) -> None:
+    said = kvlab("show", "--rooms", "--arm", PAIR, "--limit", "1").out
+    assert "5 more; --limit N shows more" in said and cells(said, "4")
+    assert "more; --limit" not in kvlab("show", "--rooms", "--arm", PAIR).out
+
+
+def test_rooms_as_json_are_one_object_an_arm(run: str, kvlab) -> None:
+    document = kvlab("show", "--rooms", "--json", "--limit", "2").json
+    plain, pair, _ = document["rooms"]
+    assert document["run"] == run and not plain["disaggregated"] and plain["rooms"] == []
+    assert [made["room"] for made in pair["rooms"]] == [4, 2]
+    assert pair["summary"]["pages_different"] == 1
+    assert pair["summary"]["late_writes"] == [
+        "room 2 into room 5 (request 1005), page 301, 256 rows"
+    ]
+
+
+def test_an_unknown_arm_s_rooms_are_told(run: str, kvlab) -> None:
+    said = kvlab("show", "--rooms", "--arm", "fp8")
+    assert said.code == 2 and "no such arm" in said.err
+
+
+def test_rooms_of_a_session_are_refused(run: str, kvlab) -> None:
+    said = kvlab("show", "--rooms", "--session", "1")
+    assert said.code == 2 and said.err.count("\n") == 1
+
+
+def test_judging_again_keeps_rooms_and_late_writes(run: str, kvlab) -> None:
+    first = kvlab("report", "--json").json
+    assert kvlab("judge", "--json").json == first
+    told = {arm["name"]: arm["late_writes"] for arm in first["arms"]}
+    assert told[PAIR] == [WROTE]
+    assert told[PLAIN] == []

@@ -1,0 +1,114 @@
+"""What `show --rooms` says of an arm's rooms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lab.report.rooms import rooms_document, rooms_view
+from lab.rooms import Seen, worst_first
+from lab.store import Difference, RoomPages
+from tests.lab.disaggregated import TIMED_OUT, disaggregated, late_write, room
+from tests.lab.report.test_table import cells, printed
+from tests.lab.samples import history
+
+SAME, UNSEEN = RoomPages(9, 0, None), RoomPages(0, 0, None)
+DIFFERS = RoomPages(9, 1, Difference(1, "index_k", 0, 101, 301))
+WIDE = 250
+
+
+def seen() -> list[Seen]:
+    """Six rooms: the second timed out, a page of the fourth arrived changed."""
+    pages = {2: UNSEEN, 4: DIFFERS}
+    return [Seen(it, pages.get(it.room, SAME)) for it in disaggregated("pd").rooms]
+
+
+def test_rooms_that_differ_come_first_then_those_that_failed_or_have_no_end() -> None:
+    still_open = Seen(replace(room(9), outcome="open"), UNSEEN)
+    order = [it.record.room for it in worst_first([*seen(), still_open])]
+    assert order == [4, 2, 9, 1, 3, 5, 6]
+
+
+def test_a_room_s_row_says_what_it_was_how_long_and_what_arrived() -> None:
+    text = printed(rooms_view(disaggregated("pd"), seen(), 20), WIDE)
+    assert cells(text, "4") == [
+        *("1004", "600", "1", "Success", "–"),
+        *("0.010", "0.190", "0.300", "0.005", "0.500"),
+        *("3.49", "2.36", "1.03", "0.10"),
+        *("9", "1", "index_k 1, 101 -> 301", "–"),
+    ]
+
+
+def test_a_failed_room_says_why_and_how_long_its_free_pages_were_written() -> None:
+    row = cells(printed(rooms_view(disaggregated("pd"), seen(), 20), WIDE), "2")
+    assert row[3:5] == ["Failed", TIMED_OUT]
+    assert row[-4:] == ["0", "–", "–", "0.300"]
+
+
+def test_the_limit_hides_the_best_rooms_and_says_so() -> None:
+    text = printed(rooms_view(disaggregated("pd"), seen(), 2), WIDE)
+    assert "4 more; --limit N shows more" in text
+    assert cells(text, "4") and cells(text, "2")
+    assert not [line for line in text.splitlines() if line.split()[:2] == ["1", "1001"]]
+
+
+def test_one_line_sums_the_arm_up() -> None:
+    text = " ".join(printed(rooms_view(disaggregated("pd"), seen(), 0), WIDE).split())
+    assert text == (
+        "pd: rooms 6: 5 succeeded, 1 failed (waiting timeout after N s 1); page rows compared 45, "
+        "different 1 (in rooms: 1); 20.97 MB as 43 layers send them, 1.00 MB moved"
+    )
+
+
+def test_a_state_that_the_arm_ended_in_is_marked() -> None:
+    waits = replace(room(9), prefill={"Bootstrapping": 800.0}, decode={}, outcome="open")
+    arm = replace(disaggregated("pd"), virtual_s=812.4)
+    row = cells(printed(rooms_view(arm, [Seen(waits, UNSEEN)], 1), WIDE), "9")
+    assert row[5:10] == ["12.400+", "–", "–", "–", "–"]
+
+
+def test_late_writes_are_told_with_writer_and_victim_up_to_the_limit() -> None:
+    arm = disaggregated("pd")
+    arm.events += [late_write(2, victim, 301) for victim in (5, 6, 5)]
+    text = printed(rooms_view(arm, seen(), 1), WIDE)
+    assert "late write: room 2 into room 5 (request 1005), page 301, 512 rows\n" in text
+    assert "late writes of 1 more pairs of rooms" in text
+
+
+def test_an_arm_that_was_not_disaggregated_is_one_line() -> None:
+    assert printed(rooms_view(history("fp8"), [], 20)).rstrip() == (
+        "fp8: not disaggregated (pd is off), so it has no rooms."
+    )
+
+
+def test_a_disaggregated_arm_without_a_room_says_so() -> None:
+    idle = replace(disaggregated("pd"), rooms=[], digests=[])
+    assert "no room was opened" in printed(rooms_view(idle, [], 20))
+
+
+def test_ranks_are_told_apart_and_their_room_counted_once() -> None:
+    both = [Seen(replace(room(3), rank=rank), SAME) for rank in (0, 1)]
+    text = printed(rooms_view(disaggregated("pd"), both, 20), WIDE)
+    assert cells(text, "3 rank 1")[0] == "1003"
+    assert "rooms 1: 1 succeeded, 0 failed; page rows compared 18" in text
+
+
+def test_a_page_that_was_never_sent_has_a_dash_for_its_source() -> None:
+    foreign = RoomPages(1, 1, Difference(0, "swa", 2, None, 87))
+    text = printed(rooms_view(disaggregated("pd"), [Seen(room(3), foreign)], 1), WIDE)
+    assert "swa 0, – -> 87" in text
+
+
+def test_in_eighty_columns_no_number_is_lost() -> None:
+    text = printed(rooms_view(disaggregated("pd"), seen(), 20), 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert {"3.49", "2.36", "0.190", "index_k", "0.300"} <= set(text.split())
+
+
+def test_the_document_has_every_room_with_its_times_and_its_first_difference() -> None:
+    document = rooms_document(disaggregated("pd"), seen(), 20)
+    assert document["summary"]["failed"] == {"waiting timeout after N s": 1}
+    first = document["rooms"][0]
+    assert first["room"] == 4 and first["pages_different"] == 1
+    assert first["first_difference"]["src_page"] == 101
+    assert round(first["in_state_s"]["decode"]["WaitingForInput"], 3) == 0.5
+    assert sum(first["flash_bytes_by_pool"].values()) == first["flash_bytes"]
