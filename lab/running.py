@@ -94,9 +94,10 @@ def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Pat
     """Figures and a markdown report of a judged run; returns their folder."""
     folder = folder_of(verdict.run, results.path, out)
     findings, histories = results.findings(verdict.run), results.histories(verdict.run)
-    save_figures(verdict, histories, findings, folder)
+    drawn = save_figures(verdict, histories, findings, folder)
+    images = [path.name for path in drawn if path.suffix == ".png"]
     report = folder / "report.md"
-    text = markdown(verdict, results.run(verdict.run), histories)
+    text = markdown(verdict, results.run(verdict.run), histories, images)
     try:
         report.write_text(text, encoding="utf-8")
     except OSError as error:

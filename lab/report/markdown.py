@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lab.copies import by_pool, copy_paths, stored_geometry
 from lab.report import words
 from lab.report.origin import origin
+from lab.report.pd import pd_lines
 from lab.report.table import exposure_heads, host_heads, told
 from lab.report.tiers import MISMATCH
 
@@ -25,11 +26,15 @@ COPIES = ("pool", "operation", "branch", "layout", "calls", "rows", "unit")
 
 
 def markdown(
-    verdict: RunVerdict, stored: StoredRun | None = None, histories: Sequence[ArmHistory] = ()
+    verdict: RunVerdict,
+    stored: StoredRun | None = None,
+    histories: Sequence[ArmHistory] = (),
+    figures: Sequence[str] = (),
 ) -> str:
     """The whole report; ends with a newline.
 
-    ``stored`` says where the run comes from, ``histories`` what its arms copied between tiers.
+    ``stored`` says where the run comes from, ``histories`` what its arms copied between tiers,
+    ``figures`` which images lie beside the report.
     """
     parts = [
         f"# {verdict.scenario}: run {verdict.run}",
@@ -42,6 +47,7 @@ def markdown(
         "## What went wrong",
         wrong(verdict.arms),
         *host_tiers(histories),
+        *(["## Figures", *map(image, figures)] if figures else []),
         "## To repeat it",
         *([repeat(stored)] if stored is not None else []),
         f"Seed {verdict.seed}; {verdict.wall_s:.1f} s of wall clock, "
@@ -52,9 +58,9 @@ def markdown(
 
 
 def notes(verdict: RunVerdict) -> list[str]:
-    """One line an arm, and one for each pool that is not the same in both tiers."""
+    """One line an arm, one for the rooms of each, and one for each pool unlike in both tiers."""
     said = [words.note(verdict, arm) for arm in verdict.arms]
-    return [*said, *words.geometry_lines(verdict.arms)]
+    return [*said, *pd_lines(verdict.arms), *words.geometry_lines(verdict.arms)]
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -63,6 +69,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(
         "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
     )
+
+
+def image(file: str) -> str:
+    """A figure, shown from the report's own folder."""
+    return f"![{file.rpartition('.')[0]}]({file})"
 
 
 def rates(verdict: RunVerdict) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from lab.report import words
 from lab.report.grid import Fitted
+from lab.report.pd import pd_lines
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
@@ -155,6 +156,7 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
 
 
 def notes(verdict: RunVerdict) -> Text:
-    """One line an arm, and one for each pool that is not the same in both tiers."""
+    """One line an arm, one for the rooms of each, and one for each pool unlike in both tiers."""
     lines = [words.note(verdict, arm) for arm in verdict.arms]
-    return Text("\n".join([*lines, *words.geometry_lines(verdict.arms)]) + "\n")
+    lines += [*pd_lines(verdict.arms), *words.geometry_lines(verdict.arms)]
+    return Text("\n".join(lines) + "\n")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from lab.judging import judge_run
 from lab.records import Asked
 from lab.report.markdown import markdown
+from tests.lab.disaggregated import disaggregated, late_write
 from tests.lab.report.test_views import STORED
 from tests.lab.samples import history, run_verdict, sample_run
 from tests.lab.tiers import row, tiered
@@ -48,6 +49,22 @@ def test_it_holds_the_tiers_that_do_not_agree_and_the_copies_that_ran() -> None:
     ran = "index_k | load | per_layer_mla | layer_first | 85 | 340 | page rows |"
     assert f"| one | {ran}" in text and f"| two | {ran}" in text
     assert "- geometry: index_k: 8,448 bytes a row on the host, 16,384 on the device (arm" in text
+
+
+def test_figures_are_shown_from_the_report_s_own_folder() -> None:
+    text = markdown(sample_run()[0], figures=["latency.png", "rates.png"])
+    assert "## Figures\n\n![latency](latency.png)\n\n![rates](rates.png)\n" in text
+    assert "Figures" not in markdown(sample_run()[0])
+
+
+def test_a_disaggregated_arm_has_a_line_with_writers_and_victims() -> None:
+    pair = disaggregated("pd")
+    pair.events.append(late_write(2, 5, 301))
+    verdict, _ = judge_run("r", "s", 0, [pair, history("plain")], None)
+    text = markdown(verdict)
+    assert '- rooms of "pd": 6, 1 failed (waiting timeouts 1); late writes into' in text
+    assert "room 2 into room 5 (request 1005), page 301, 256 rows" in text
+    assert 'rooms of "plain"' not in text
 
 
 def test_a_run_without_host_tiers_says_nothing_of_them() -> None:

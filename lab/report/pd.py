@@ -1,0 +1,48 @@
+"""The disaggregated arms of a run, a line each: rooms, failures, and who wrote into whose pages.
+
+One rule: whoever destroyed a page is named together with whose page it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lab.rooms import LATE_WRITE
+
+if TYPE_CHECKING:
+    from lab.records import ArmVerdict
+
+NAMED = 3  # writers and victims that a line names before it only counts
+CAUSES = {
+    "waiting_timeouts": "waiting timeouts",
+    "bootstrap_timeouts": "bootstrap timeouts",
+    "room_aborts": "aborts",
+}
+
+
+def pd_lines(arms: Sequence[ArmVerdict]) -> list[str]:
+    """One line for each arm that was disaggregated."""
+    return [
+        f'rooms of "{arm.name}": {rooms(arm)}; {late(arm)}'
+        for arm in arms
+        if arm.settings.get("pd") or arm.exposure.get("rooms")
+    ]
+
+
+def rooms(arm: ArmVerdict) -> str:
+    """``240, 72 failed (waiting timeouts 69, aborts 3)``."""
+    opened, failed = arm.exposure.get("rooms", 0), arm.exposure.get("rooms_failed", 0)
+    causes = [f"{said} {n}" for key, said in CAUSES.items() if (n := arm.exposure.get(key, 0))]
+    return f"{opened}, {failed} failed" + (f" ({', '.join(causes)})" if causes else "")
+
+
+def late(arm: ArmVerdict) -> str:
+    """How many pages a room wrote that was no longer its own, and which room's they were."""
+    pages = arm.violations.get(LATE_WRITE, 0)
+    if not pages and not arm.late_writes:
+        return "no late write into an owned page"
+    named = "; ".join(arm.late_writes[:NAMED])
+    hidden = len(arm.late_writes) - NAMED
+    more = f"; and {hidden} more pairs of rooms" if hidden > 0 else ""
+    return f"late writes into {pages} owned pages: {named}{more}"
