@@ -17,6 +17,7 @@ from engine.cache.hiradix import HiRadixCache
 from engine.cache.questions import CacheQuestions
 from engine.cache.radix import RadixCache
 from engine.config import PAGE_TOKENS
+from engine.disagg.questions import RoomQuestions
 from engine.pools.allocator import PageAllocator
 from engine.pools.device import allocate
 from engine.pools.geometry import geometry
@@ -116,6 +117,20 @@ def assemble(
     shapes = geometry(pools, tiers.host, tiers.hot)
     at_rest = tiers.host.poll if tiers.host else lambda: None
     return Parts(scheduler, runner, tiers.streams, late_s, at_rest, shapes)
+
+
+def room_questions(config: EngineConfig) -> RoomQuestions:
+    """What the two sides of a pair ask, as the build answers it."""
+    seams = defects.seams(config.build)
+    return RoomQuestions(
+        layout=seams.peer_layout(),
+        message=seams.bootstrap_message(),
+        poll=seams.receiver_poll(),
+        fence=seams.room_fence(),
+        take=seams.metadata_take(),
+        check=seams.metadata_check(),
+        agreement=seams.poll_agreement(),
+    )
 
 
 def _pages(config: EngineConfig, pools: DevicePools) -> PageAllocator:

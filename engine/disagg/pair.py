@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from engine import clock, defects
+from engine import clock
+from engine.assembly import room_questions
 from engine.disagg.decode import DecodeRole
 from engine.disagg.heartbeat import Heartbeat
 from engine.disagg.lane import Lane
 from engine.disagg.prefill import PrefillRole
-from engine.disagg.questions import RoomQuestions
 from engine.disagg.ranks import Collective
 from engine.disagg.sides import decode_config, prefill_config
 from engine.disagg.watchdog import Watchdog
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from engine.config import EngineConfig
     from engine.disagg.records import RoomDigest, RoomRecord
     from engine.handle import Handle
-    from engine.seams import Seams
     from kernels.ops import Ops
 
 QUIET_S = 30.0  # nothing gets on for so long, and somebody waits: that is told
@@ -48,7 +47,7 @@ class Pair:
         self._heart = Heartbeat(
             lambda: self.prefill[0].died is None, self._heart_is_needed, self._prefill_is_dead
         )
-        self._build(ops or operations(config), defects.seams(config.build))
+        self._build(ops or operations(config))
         self._started = False
 
     @property
@@ -115,17 +114,10 @@ class Pair:
         for lane in self.lanes:
             lane.close()
 
-    def _build(self, ops: Ops, seams: Seams) -> None:
+    def _build(self, ops: Ops) -> None:
         """Engines, lanes and roles of every rank; then both sides of each lane are connected."""
         config, ranks = self.config, range(self.config.tp)
-        ask = RoomQuestions(
-            message=seams.bootstrap_message(),
-            poll=seams.receiver_poll(),
-            fence=seams.room_fence(),
-            take=seams.metadata_take(),
-            check=seams.metadata_check(),
-            agreement=seams.poll_agreement(),
-        )
+        ask = room_questions(config)
         self.lanes = [Lane(config, rank) for rank in ranks]
         log = {side: [self.events.side(side, rank) for rank in ranks] for side in SIDES}
         self._meet = {side: Collective(side, config.tp, log[side][0]) for side in SIDES}
@@ -142,7 +134,7 @@ class Pair:
         self.decode = [Engine(taking, ops, log["decode"][r], self._takers[r]) for r in ranks]
         self.engines = [*self.prefill, *self.decode]
         for lane, prefill, decode in zip(self.lanes, self.prefill, self.decode, strict=True):
-            lane.connect(prefill, decode, seams.peer_layout(), ops.page_digest)
+            lane.connect(prefill, decode, ask.layout, ops.page_digest)
         self._meet["prefill"].on_enter = lambda rank: self.prefill[rank].nudge()
         self._meet["decode"].on_enter = lambda rank: self.decode[rank].nudge()
 

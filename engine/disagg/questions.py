@@ -170,6 +170,7 @@ def _planes(layout: PageLayout) -> str:
 class RoomQuestions:
     """The seams that the two roles ask, with their healthy defaults."""
 
+    layout: PeerLayout = field(default_factory=ComparesLayouts)
     message: BootstrapMessage = field(default_factory=AnyTag)
     poll: ReceiverPoll = field(default_factory=DrainsFirst)
     fence: RoomFence = field(default_factory=RevokesTheRoom)
