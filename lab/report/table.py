@@ -46,7 +46,7 @@ HOST = {
 RATES = ("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first")
 REPLIES = ("corrupt\nreplies", "unfin-\nished")
 VERDICT = ("verdict", "as\nexpected")
-WRONG = ("what went wrong", "corrupt replies by class", "violations")
+WRONG = ("what went wrong", "corrupt replies by class", "violations\nand faults")
 
 
 def print_run(verdict: RunVerdict, console: Console) -> None:
@@ -151,7 +151,7 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
         if any(arm.outcomes.values()) or any(arm.violations.values())
     ]
     if not rows:
-        return [Text("No corrupt reply and no violation in any arm.\n")]
+        return [Text("No corrupt reply, no violation and no fault in any arm.\n")]
     return [Fitted(WRONG, rows, WRONG)]
 
 

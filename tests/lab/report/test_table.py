@@ -204,7 +204,7 @@ def test_every_arm_says_what_its_n_proves() -> None:
 def test_a_run_without_a_violation_says_so() -> None:
     arms = [history("fp8, graph on")]
     text = printed(run_report(run_verdict("r", arms, {"fp8, graph on": 0})))
-    assert "No corrupt reply and no violation in any arm." in text
+    assert "No corrupt reply, no violation and no fault in any arm." in text
     assert text.startswith("Every arm is clean (0 of 60 sessions corrupt); as expected.")
 
 
