@@ -1,0 +1,112 @@
+"""The latency figure: replies and rooms of disaggregated arms beside their timeouts."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.plots import latency
+from lab.plots.style import styled
+from lab.records import ArmHistory
+from lab.report.figures import save_figures
+from tests.lab.disaggregated import (
+    BOOTSTRAP_TIMEOUT,
+    CLIENT_TIMEOUT,
+    TIMED_OUT,
+    WAITING_TIMEOUT,
+    disaggregated,
+    room,
+)
+from tests.lab.plots.test_figures import texts
+from tests.lab.samples import history, reply, run_verdict
+
+
+def said(*arms: ArmHistory) -> str:
+    """Every word of the figure of these arms."""
+    with styled():
+        figure = latency.draw(
+            run_verdict("r", list(arms), dict.fromkeys(names(*arms), 0)), arms, {}
+        )
+        return texts(figure)
+
+
+def names(*arms: ArmHistory) -> list[str]:
+    return [arm.name for arm in arms]
+
+
+def test_it_counts_replies_and_rooms_and_those_that_failed_apart() -> None:
+    arm = disaggregated("pd")
+    arm.replies[0] = reply(0, 0, status="transport_error")
+    arm.replies[1] = replace(arm.replies[1], status="timeout")
+    found = said(arm)
+    assert "replies: 4 answered, median 0.1 s; 1 not" in found
+    assert "rooms: 5 succeeded, median 0.5 s; 1 failed" in found
+
+
+def test_each_timeout_is_a_line_with_its_name() -> None:
+    found = said(disaggregated("pd")).splitlines()
+    assert f"waiting_timeout {WAITING_TIMEOUT:g} s" in found
+    assert f"bootstrap_timeout {BOOTSTRAP_TIMEOUT:g} s" in found
+    assert f"client timeout {CLIENT_TIMEOUT:g} s" in found
+
+
+def test_equal_timeouts_share_a_line_and_unknown_ones_have_none() -> None:
+    arm = replace(disaggregated("pd"), timeout_s=None)
+    arm.settings["bootstrap_timeout"] = arm.settings["waiting_timeout"]
+    found = said(arm)
+    assert "waiting_timeout = bootstrap_timeout 4 s" in found
+    assert "client timeout" not in found
+
+
+def test_a_room_that_never_waited_for_input_is_counted_apart() -> None:
+    early = replace(room(9, why=TIMED_OUT), decode={"Bootstrapping": 0.0, "Failed": 8.0})
+    arm = disaggregated("pd")
+    arm.rooms.append(early)
+    assert "1 failed, 1 ended before" in said(arm)
+
+
+def test_only_disaggregated_arms_are_drawn() -> None:
+    found = said(history("plain"), disaggregated("pd"))
+    assert "pd\n\ncount" in found and "plain" not in found
+
+
+def test_a_run_without_such_an_arm_or_without_any_latency_has_no_figure() -> None:
+    idle = replace(disaggregated("pd"), rooms=[], replies=[])
+    for arm in (history("plain"), idle):
+        assert latency.draw(run_verdict("r", [history("x")], {"x": 0}), [arm], {}) is None
+
+
+def test_times_that_span_many_are_drawn_by_ratio_and_others_evenly() -> None:
+    assert latency.bins([1.0, 3.0, 6.0], [8.0])[0] == 0  # type: ignore[index]
+    assert latency.bins([1.0, 3.0, 6.0], [300.0])[0] > 0  # type: ignore[index]
+
+
+@pytest.mark.parametrize("marks", [[8.0], [300.0], [4.0, 8.0, 60.0], [299.0, 300.0]])
+def test_a_bar_ends_just_before_every_timeout(marks: list[float]) -> None:
+    edges = latency.bins([0.5, 2.0, 8.0], marks)
+    assert edges is not None and np.all(np.diff(edges) > 0)
+    for mark in marks:
+        assert np.abs(edges - mark).min() < 1e-5 * mark
+        assert edges[edges < mark].max() > mark * (1 - 1e-5)
+
+
+def test_it_lies_in_the_run_s_folder_with_stable_bytes(tmp_path: Path) -> None:
+    arm = disaggregated("pd")
+    verdict = run_verdict("r", [arm], {"pd": 0})
+    digests = []
+    for folder in ("a", "b"):
+        paths = save_figures(verdict, [arm], {}, tmp_path / folder)
+        (png,) = [path for path in paths if path.name == "latency.png"]
+        digests.append(hashlib.sha256(png.read_bytes()).hexdigest())
+    assert digests[0] == digests[1]
+
+
+def test_many_arms_with_long_names_are_drawn() -> None:
+    arms = [
+        disaggregated(f"{n}: index_k=bf16, deferred_release=true, workers=16") for n in range(6)
+    ]
+    assert said(*arms).count("replies: 6 answered") == 6
