@@ -33,9 +33,12 @@ class EventLog:
 
     def emit(self, kind: str, **fields: Field) -> None:
         """Append one event, stamped with the clock."""
-        event = Event(self._now_ns(), kind, fields)
-        self.events.append(event)
+        event = self._append(kind, fields)
         self._sha.update(json.dumps(event, sort_keys=True, separators=(",", ":")).encode())
+
+    def remark(self, kind: str, **fields: Field) -> None:
+        """Append what describes a run and did not happen in it: no part of the digest."""
+        self._append(kind, fields)
 
     def count(self, name: str, n: int = 1) -> None:
         """Add ``n`` to a counter: exposure, ``violation:<name>`` or ``fault:<name>``."""
@@ -56,8 +59,13 @@ class EventLog:
         return SideLog(self, name, rank)
 
     def digest(self) -> str:
-        """SHA-256 over the whole history so far, as ``sha256:<hex>``."""
+        """SHA-256 over the whole history so far, remarks left out, as ``sha256:<hex>``."""
         return "sha256:" + self._sha.hexdigest()
+
+    def _append(self, kind: str, fields: dict[str, Field]) -> Event:
+        event = Event(self._now_ns(), kind, fields)
+        self.events.append(event)
+        return event
 
 
 class SideLog(EventLog):
@@ -73,6 +81,9 @@ class SideLog(EventLog):
 
     def emit(self, kind: str, **fields: Field) -> None:
         self._log.emit(kind, **fields, **self._tag)
+
+    def remark(self, kind: str, **fields: Field) -> None:
+        self._log.remark(kind, **fields, **self._tag)
 
     def count(self, name: str, n: int = 1) -> None:
         if not self._rank or name.startswith(("violation:", "fault:")):

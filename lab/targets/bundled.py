@@ -91,7 +91,7 @@ class _Run:
     async def _read_configuration(self, http: httpx.AsyncClient) -> None:
         """Keep what the server says it runs with: flags may be rewritten or ignored."""
         info = (await http.get("/server_info")).json()
-        self.engine.events.emit("server_info", info=json.dumps(info, sort_keys=True))
+        self.engine.events.remark("server_info", info=json.dumps(info, sort_keys=True))
 
     def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
         """The arm's record: effective settings, every due reply, counters, events and digest."""

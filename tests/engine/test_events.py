@@ -32,3 +32,37 @@ def test_a_violation_counts_its_occurrences_and_keeps_one_event_of_evidence() ->
     log.violation("padded_row_wrote_owned_slot", n=3, slot=70)
     assert log.counters == {"violation:padded_row_wrote_owned_slot": 3}
     assert log.events[0].fields == {"name": "padded_row_wrote_owned_slot", "n": 3, "slot": 70}
+
+
+def test_a_remark_is_kept_and_leaves_the_digest_as_it_was() -> None:
+    log = _log([5, 6])
+    log.emit("a", x=1)
+    before = log.digest()
+    log.remark("server_info", info="{}")
+    assert (log.digest(), log.events[-1].kind) == (before, "server_info")
+
+
+def test_two_sides_write_one_history_and_say_who_they_are() -> None:
+    log = _log([1, 2, 3])
+    prefill, other = log.side("prefill"), log.side("decode", rank=1)
+    prefill.emit("room", room=7)
+    other.emit("room", room=7)
+    other.remark("note")
+    told = [event.fields for event in log.events]
+    assert told[0] == {"room": 7, "side": "prefill"}
+    assert told[1] == {"room": 7, "side": "decode", "rank": 1}
+    assert other.digest() == prefill.digest() == log.digest()
+
+
+def test_ranks_that_do_the_same_work_count_it_once_and_what_is_broken_always() -> None:
+    log = _log([1, 2, 3, 4])
+    for rank in (0, 1):
+        side = log.side("decode", rank)
+        side.count("decode_steps")
+        side.violation("room_bytes_differ")
+        side.fault("no_progress")
+    assert log.counters == {
+        "decode_steps": 1,
+        "violation:room_bytes_differ": 2,
+        "fault:no_progress": 2,
+    }
