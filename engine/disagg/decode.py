@@ -66,10 +66,6 @@ class DecodeRole(Rank[Incoming]):
     def computed(self, batch: object, tokens: object) -> None:
         """A prompt computed here (a row that was retracted) is nobody else's."""
 
-    def add(self, req: Request) -> None:
-        self.scheduler.limits.refuse_if_hopeless(req, self.scheduler.holdings.allocator.pages)
-        self._inbox.append((self._open_room, req))
-
     def give_up(self, why: str) -> None:
         """Fail every room: nothing more will come."""
         for each in self.open.values():

@@ -130,6 +130,8 @@ class Pair:
             DecodeRole(taking, lane, self._meet["decode"], ask, self.watchdog)
             for lane in self.lanes
         ]
+        for role in self._takers:
+            role.peers = self._takers
         self.prefill = [Engine(sending, ops, log["prefill"][r], self._senders[r]) for r in ranks]
         self.decode = [Engine(taking, ops, log["decode"][r], self._takers[r]) for r in ranks]
         self.engines = [*self.prefill, *self.decode]

@@ -103,10 +103,6 @@ class PrefillRole(Rank[Outgoing]):
             self._bootstrap.cancel()
             self.workers.stop()
 
-    def add(self, req: Request) -> None:
-        self.scheduler.limits.refuse_if_hopeless(req, self.scheduler.holdings.allocator.pages)
-        self._inbox.append((self._open_room, req))
-
     def computed(self, batch: PrefillBatch, tokens: Sequence[int]) -> None:
         """Send the pages of every chunk of a step that has run; with the last one the rest."""
         first = dict(zip((req.id for req in batch.sampled), tokens, strict=True))

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from engine import clock
 from engine.disagg.rooms import KVPoll, Room
 from engine.engine import least
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from engine.disagg.lane import Lane
     from engine.disagg.questions import RoomQuestions
@@ -61,6 +62,14 @@ class Rank(Generic[R]):
         self.open: dict[int, R] = {}
         self._inbox: deque[tuple[Callable[[Request], None], Request]] = deque()
         self._news: list[News] = []
+        self.peers: Sequence[Rank[R]] = [self]  # all ranks of the side, this one among them
+        self.asked: WeakValueDictionary[int, Request] = WeakValueDictionary()  # by number
+
+    def add(self, req: Request) -> None:
+        """Open a room before the next step. Raises ``RequestRefused`` for what cannot be served."""
+        self.scheduler.limits.refuse_if_hopeless(req, self.scheduler.holdings.allocator.pages)
+        self.asked[req.id] = req
+        self.put(self._open_room, req)
 
     def attach(self, engine: Engine) -> None:
         """The engine is built."""
@@ -68,8 +77,15 @@ class Rank(Generic[R]):
         self.scheduler = engine.scheduler
 
     def abort(self, req: Request) -> None:
-        """End a request before the next step."""
-        self._inbox.append((self._abort, req))
+        """End a request before the next step, on every rank."""
+        for peer in self.peers:
+            if (its := peer.asked.get(req.id)) is not None:
+                peer.put(peer._abort, its)
+
+    def put(self, command: Callable[[Request], None], req: Request) -> None:
+        """Ask this rank for something; it is done once all ranks were asked."""
+        self._inbox.append((command, req))
+        self.engine.nudge()
 
     async def agree(self) -> list[News]:
         """Take what all ranks were asked to do, then act on what they all see of every room."""
@@ -129,6 +145,9 @@ class Rank(Generic[R]):
 
     def _look(self) -> None:
         """Read the mail, and start what can be started."""
+        raise NotImplementedError
+
+    def _open_room(self, req: Request) -> None:
         raise NotImplementedError
 
     def _abort(self, req: Request) -> None:
