@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from lab.plots import latency
+from lab.plots.histogram import bins
 from lab.plots.style import styled
 from lab.records import ArmHistory
 from lab.report.figures import save_figures
@@ -81,13 +82,13 @@ def test_a_run_without_such_an_arm_or_without_any_latency_has_no_figure() -> Non
 
 
 def test_times_that_span_many_are_drawn_by_ratio_and_others_evenly() -> None:
-    assert latency.bins([1.0, 3.0, 6.0], [8.0])[0] == 0  # type: ignore[index]
-    assert latency.bins([1.0, 3.0, 6.0], [300.0])[0] > 0  # type: ignore[index]
+    assert bins([1.0, 3.0, 6.0], [8.0])[0] == 0  # type: ignore[index]
+    assert bins([1.0, 3.0, 6.0], [300.0])[0] > 0  # type: ignore[index]
 
 
 @pytest.mark.parametrize("marks", [[8.0], [300.0], [4.0, 8.0, 60.0], [299.0, 300.0]])
 def test_a_bar_ends_just_before_every_timeout(marks: list[float]) -> None:
-    edges = latency.bins([0.5, 2.0, 8.0], marks)
+    edges = bins([0.5, 2.0, 8.0], marks)
     assert edges is not None and np.all(np.diff(edges) > 0)
     for mark in marks:
         assert np.abs(edges - mark).min() < 1e-5 * mark
@@ -109,4 +110,24 @@ def test_many_arms_with_long_names_are_drawn() -> None:
     arms = [
         disaggregated(f"{n}: index_k=bf16, deferred_release=true, workers=16") for n in range(6)
     ]
-    assert said(*arms).count("replies: 6 answered") == 6
+    found = said(*arms)
+    assert found.count("replies: 6 answered") == 6 and "of 6 arms" not in found
+
+
+def test_of_too_many_arms_those_with_the_most_failures_are_drawn() -> None:
+    arms = [disaggregated(f"arm {n}") for n in range(latency.MOST + 2)]
+    for arm in arms[:2]:
+        arm.rooms = [made for made in arm.rooms if made.outcome == "Success"]
+    found = latency.worst(arms)
+    assert [arm.name for arm in found] == [arm.name for arm in arms[2:]]
+
+
+def test_a_figure_of_some_arms_says_of_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latency, "MOST", 1)
+    found = said(disaggregated("one"), disaggregated("two"))
+    assert "the 1 of 2 arms with the most failures" in found and "two\n" not in found
+
+
+def test_without_a_timeout_the_bars_are_still_drawn() -> None:
+    edges = bins([0.5, 2.0, 8.0], [])
+    assert edges is not None and edges[0] == 0 and edges[-1] > 8
