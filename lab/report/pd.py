@@ -1,4 +1,4 @@
-"""The disaggregated arms of a run, a line each: rooms, failures, and who wrote into whose pages.
+"""What is said of a run's disaggregated arms: rooms, failures, and who wrote into whose pages.
 
 One rule: whoever destroyed a page is named together with whose page it was.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lab.report import words
 from lab.rooms import LATE_WRITE
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ CAUSES = {
 
 
 def pd_lines(arms: Sequence[ArmVerdict]) -> list[str]:
-    """One line for each arm that was disaggregated."""
-    return [
-        f'rooms of "{arm.name}": {rooms(arm)}; {late(arm)}'
-        for arm in arms
-        if arm.settings.get("pd") or arm.exposure.get("rooms")
-    ]
+    """One line for each disaggregated arm; those of which the same is to be said share theirs."""
+    said = {arm.name: [f"{rooms(arm)}; {late(arm)}"] if paired(arm) else [] for arm in arms}
+    return [f"rooms: {line}" for line in words.by_arm(said)]
+
+
+def paired(arm: ArmVerdict) -> bool:
+    """Whether the arm had rooms, or was set to have some."""
+    return bool(arm.settings.get("pd") or arm.exposure.get("rooms"))
 
 
 def rooms(arm: ArmVerdict) -> str:

@@ -22,8 +22,8 @@ def pair(**changed: object) -> ArmVerdict:
 
 def test_it_says_how_many_rooms_failed_and_of_what() -> None:
     assert pd_lines([pair()]) == [
-        'rooms of "pd": 240, 72 failed (waiting timeouts 69, aborts 3); '
-        "no late write into an owned page"
+        "rooms: 240, 72 failed (waiting timeouts 69, aborts 3); "
+        'no late write into an owned page (arm "pd")'
     ]
 
 
@@ -32,7 +32,15 @@ def test_it_names_the_first_writers_and_their_victims() -> None:
     (line,) = pd_lines([pair(violations={LATE: 31}, late_writes=told)])
     assert "; late writes into 31 owned pages: room 0 into room 1 (request 7)" in line
     assert "room 2 into room 3" in line and "room 3 into" not in line
-    assert line.endswith("; and 2 more pairs of rooms")
+    assert line.endswith('; and 2 more pairs of rooms (arm "pd")')
+
+
+def test_arms_of_which_the_same_is_to_be_said_share_a_line() -> None:
+    alike, plain = replace(pair(), name="twin"), arm_verdict(history("plain"), corrupt=0)
+    (line,) = pd_lines([pair(), alike, plain])
+    assert line.endswith('(arms "pd", "twin")')
+    (line,) = pd_lines([pair(), alike])
+    assert line.endswith("(every arm)")
 
 
 def test_an_arm_that_is_one_engine_has_no_line() -> None:
@@ -42,4 +50,4 @@ def test_an_arm_that_is_one_engine_has_no_line() -> None:
 def test_the_line_is_in_the_run_s_report() -> None:
     verdict, _ = sample_run()
     text = printed(run_report(replace(verdict, arms=(pair(),), comparisons=())), 200)
-    assert 'rooms of "pd": 240, 72 failed' in text
+    assert "rooms: 240, 72 failed" in text
