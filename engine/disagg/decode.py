@@ -82,15 +82,18 @@ class DecodeRole(Rank[Incoming]):
 
     def _abort(self, req: Request) -> None:
         each = self.open.get(req.id)
-        if each is not None and not each.failing:
+        if each is None:
+            if not req.done:
+                self.scheduler.abort(req)
+                self._news.append(News(req))
+        elif not (each.flag or each.failing):
             self.events.count("room_aborts")
             self.events.count("aborts_in_flight", each.info is not None)
-            each.flag = each.flag or ABORTED
-        elif not req.done:
-            self.scheduler.abort(req)
-            self._news.append(News(req))
+            each.flag = ABORTED
 
     def _look(self) -> None:
+        # before the mail, which ranks do not hear at one moment: all take for the same rooms
+        self._preallocate()
         for message in self.lane.to_decode.take():
             each = self.open.get(message.room)
             if each is None:
@@ -100,7 +103,6 @@ class DecodeRole(Rank[Incoming]):
                 self.lane.record(each.req).drained_s = clock.now()
             else:
                 each.flag = each.flag or message.why
-        self._preallocate()
 
     def _preallocate(self) -> None:
         """Pages and a metadata slot for whoever waits, first come, first served."""
@@ -226,6 +228,8 @@ class DecodeRole(Rank[Incoming]):
             each.reception.close()
         if each.info is not None:
             self.lane.decode_slots.give(each.info.aux_index)
+        if self._prealloc:
+            self.engine.wake()  # this turn has asked for them already: the slot and the pages
 
     def _deadline_s(self, each: Incoming) -> float | None:
         if each.failing:
