@@ -123,12 +123,13 @@ class PrefillRole(Rank[Outgoing]):
             self.events.fault("bootstrap_loop_died", error=said)
 
     def _hear(self, message: Message) -> None:
-        each = self.open.get(message.room)
-        if message.tag is Tag.GUARD and message.info is not None:
-            self.told[message.room] = message.info
+        each, early = self.open.get(message.room), message.room > self._newest
+        if message.tag is Tag.GUARD:
+            if message.info is not None and (early or each is not None):
+                self.told[message.room] = message.info
         elif each is not None:
             each.flag, each.by_decode = each.flag or message.why, True
-        elif message.room > self._newest:
+        elif early:
             self._given_up[message.room] = message.why
         else:
             self.lane.to_decode.send(Message(Tag.DRAINED, message.room))
