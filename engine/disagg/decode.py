@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from engine import clock
 from engine.disagg.mail import Message, Tag, TransferInfo
@@ -47,6 +47,11 @@ class DecodeRole(Rank[Incoming]):
     """Prealloc queue, transfer queue, and the way to the rows. No prompt is computed here."""
 
     name: Side = "decode"
+    awaits: ClassVar = {
+        KVPoll.BOOTSTRAPPING: "pages and a metadata slot",
+        KVPoll.WAITING_FOR_INPUT: "bytes",
+        KVPoll.FAILED: "the prefill side's word that its last write has ended",
+    }
     staging = None
 
     def __init__(
@@ -73,12 +78,12 @@ class DecodeRole(Rank[Incoming]):
         self.engine.wake()
 
     def _open_room(self, req: Request) -> None:
+        self.watchdog.arriving()
         each = self.open[req.id] = Incoming(Room(req.id, req))
         each.room.open(clock.now())
         self.lane.opened(self.name, each.room)
         self.events.count("rooms")
         self._prealloc.append(each)
-        self.watchdog.progress()
 
     def _abort(self, req: Request) -> None:
         each = self.open.get(req.id)

@@ -147,11 +147,14 @@ class Pair:
                 role.start()
 
     def _waiting(self) -> list[str]:
-        """Who waits for what since when: rooms, collectives, and loops that are no more."""
+        """Who waits for what since when: what may be the cause first.
+
+        Loops that are no more, collectives, then rooms.
+        """
         rooms = [self._senders[0].waiting(), self._takers[0].waiting()]
         stuck = [phrase for ranks in self._meet.values() for phrase in ranks.waiting()]
         lost = [role.dead_loop for role in self._senders if role.dead_loop]
-        return [*chain.from_iterable(rooms), *stuck, *lost]
+        return [*lost, *stuck, *chain.from_iterable(rooms)]
 
     def _busy(self) -> bool:
         return any(role.workers.busy for role in self._senders)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from engine import clock
 from engine.disagg.mail import Message, Tag, TransferInfo
@@ -64,6 +64,12 @@ class PrefillRole(Rank[Outgoing]):
     """
 
     name: Side = "prefill"
+    awaits: ClassVar = {
+        KVPoll.BOOTSTRAPPING: "the decode side to name its pages",
+        KVPoll.WAITING_FOR_INPUT: "its prompt to be computed",
+        KVPoll.TRANSFERRING: "the wire",
+        KVPoll.FAILED: "its last write to end",
+    }
 
     def __init__(
         self,
@@ -136,13 +142,13 @@ class PrefillRole(Rank[Outgoing]):
         self.engine.wake()
 
     def _open_room(self, req: Request) -> None:
+        self.watchdog.arriving()
         each = self.open[req.id] = Outgoing(Room(req.id, req))
         self._newest = req.id
         if why := self._given_up.pop(req.id, ""):
             each.flag, each.by_decode = why, True
         each.room.open(clock.now())
         self.lane.opened(self.name, each.room)
-        self.watchdog.progress()
 
     def _abort(self, req: Request) -> None:
         """Nobody reads here: rooms are aborted by the decode side's message."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from weakref import WeakValueDictionary
 
 from engine import clock
@@ -16,7 +16,7 @@ from engine.disagg.rooms import KVPoll, Room
 from engine.engine import least
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from engine.disagg.lane import Lane
     from engine.disagg.questions import RoomQuestions
@@ -53,6 +53,7 @@ class Rank(Generic[R]):
     """One rank of one side. ``open`` are its rooms by number, in the order of their opening."""
 
     name: Side
+    awaits: ClassVar[Mapping[KVPoll, str]]  # for what a room waits in a state on this side
 
     def __init__(
         self, lane: Lane, ranks: Collective, ask: RoomQuestions, watchdog: Watchdog
@@ -125,13 +126,16 @@ class Rank(Generic[R]):
         return each is None or each.drained
 
     def waiting(self) -> Iterator[str]:
-        """Who waits in which state since when, a phrase a state."""
+        """Who waits in which state for what since when, a phrase a state."""
         states = [each.room.state for each in self.open.values()]
         for state in sorted({*states}):
             rooms = [each.room for each in self.open.values() if each.room.state is state]
             first = min(rooms, key=lambda room: (room.since, room.id))
-            many = f"{len(rooms)} rooms" if len(rooms) > 1 else "1 room"
-            yield f"{self.name}: {many} in {state.title}, room {first.id} since {first.since:.3f} s"
+            many = f"{len(rooms)} rooms, first" if len(rooms) > 1 else "only"
+            yield (
+                f"{self.name}: {state.title}, waiting for {self.awaits[state]}: "
+                f"{many} room {first.id} since {first.since:.3f} s"
+            )
 
     async def _take_in(self) -> None:
         [many] = await self.ranks.all_reduce_min(self.rank, "inbox", [len(self._inbox)])

@@ -69,7 +69,7 @@ class Collective:
         """
         return [
             f"rank {rank} of {self._side} waits in {call.name} #{call.number} since "
-            f"{call.at_s:.3f} s; {', '.join(self._missing(call, calls))}"
+            f"{call.at_s:.3f} s for {' and '.join(self._missing(call, calls))}"
             for calls in self._open.values()
             for rank, call in sorted(calls.items())
         ]
@@ -106,11 +106,14 @@ class Collective:
         """What keeps ``call`` waiting, rank by rank."""
         for rank in range(self.size):
             other, last = calls.get(rank), self._last[rank]
-            if other is not None and other.shape != call.shape:
-                name, length = other.shape
-                yield f"rank {rank} came to {name} of {length}, not of {len(call.values)}"
+            if other is not None and other.name != call.name:
+                instead = f"came to {other.name} #{other.number} instead at {other.at_s:.3f} s"
+                yield f"rank {rank}, which {instead}"
+            elif other is not None and other.shape != call.shape:
+                brought = f"{len(other.values)} values, not {len(call.values)}"
+                yield f"rank {rank}, which brought {brought}, at {other.at_s:.3f} s"
             elif other is None and last is not None:
                 said = f"last: {last.name} #{last.number} at {last.at_s:.3f} s"
-                yield f"rank {rank} has not come ({said})"
+                yield f"rank {rank}, which has not come ({said})"
             elif other is None:
-                yield f"rank {rank} has not come (it never called)"
+                yield f"rank {rank}, which has not come (it never called)"

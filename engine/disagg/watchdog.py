@@ -23,7 +23,8 @@ class Watchdog:
     """After ``limit_s`` seconds without ``progress`` it tells the history once who waits.
 
     ``waiting`` names who waits for what, a phrase each; nothing waits, nothing is told, until the
-    next progress. ``busy`` says that bytes are still moving: slow is not stuck.
+    next progress. ``busy`` says that bytes are still moving: slow is not stuck. Whoever arrives
+    behind others that wait is no progress: a load that goes on must not hide that they are stuck.
     """
 
     def __init__(
@@ -39,8 +40,13 @@ class Watchdog:
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
 
+    def arriving(self) -> None:
+        """Somebody new is about to wait; the first to do so begins a silence."""
+        if not self._waiting():
+            self.progress()
+
     def progress(self) -> None:
-        """Something got on, or something new has come: the silence begins anew."""
+        """Something got on: the silence begins anew."""
         self._last_s = clock.now()
         self.fired = False
         if self._timer is None and not self._stopped:
@@ -70,6 +76,6 @@ class Watchdog:
     def _tell(self, stuck: list[str]) -> None:
         self.fired = True
         self._events.emit(
-            "no_progress", since_ns=round(self._last_s * NS), waiting=" ; ".join(stuck)
+            "no_progress", since_ns=round(self._last_s * NS), waiting="; ".join(stuck)
         )
         self._events.count("fault:no_progress")

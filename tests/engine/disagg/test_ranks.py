@@ -104,8 +104,8 @@ def test_who_waits_and_who_is_missing_can_be_read_after_the_stall() -> None:
     with pytest.raises(Stalled):
         clock.run(skipping(ranks))
     assert ranks.waiting() == [
-        "rank 0 of decode waits in poll #2 since 3.250 s; "
-        "rank 1 has not come (last: forward #1 at 1.250 s)"
+        "rank 0 of decode waits in poll #2 since 3.250 s for "
+        "rank 1, which has not come (last: forward #1 at 1.250 s)"
     ]
 
 
@@ -118,8 +118,8 @@ def test_every_rank_that_is_stuck_has_a_phrase_of_its_own() -> None:
     with pytest.raises(Stalled):
         clock.run(main())
     assert ranks.waiting() == [
-        f"rank {rank} of prefill waits in forward #1 since 0.000 s; "
-        "rank 1 has not come (it never called)"
+        f"rank {rank} of prefill waits in forward #1 since 0.000 s for "
+        "rank 1, which has not come (it never called)"
         for rank in (0, 2)
     ]
 
@@ -152,15 +152,21 @@ def mismatched(
 def test_another_operation_completes_for_nobody() -> None:
     waiting, told = mismatched(("poll", [1]), ("sizes", [1]))
     assert waiting == [
-        "rank 0 of decode waits in poll #1 since 0.000 s; rank 1 came to sizes of 1, not of 1",
-        "rank 1 of decode waits in sizes #1 since 0.000 s; rank 0 came to poll of 1, not of 1",
+        "rank 0 of decode waits in poll #1 since 0.000 s for "
+        "rank 1, which came to sizes #1 instead at 0.000 s",
+        "rank 1 of decode waits in sizes #1 since 0.000 s for "
+        "rank 0, which came to poll #1 instead at 0.000 s",
     ]
     assert told == [{"number": 1, "brought": "poll of 1, sizes of 1"}]
 
 
 def test_another_length_completes_for_nobody() -> None:
     waiting, told = mismatched(("poll", [1, 2]), ("poll", [1]))
-    assert len(waiting) == 2
+    assert waiting == [
+        f"rank {rank} of decode waits in poll #1 since 0.000 s for "
+        f"rank {1 - rank}, which brought {brought}, at 0.000 s"
+        for rank, brought in enumerate(("1 values, not 2", "2 values, not 1"))
+    ]
     assert told == [{"number": 1, "brought": "poll of 2, poll of 1"}]
 
 

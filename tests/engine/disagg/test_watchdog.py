@@ -58,7 +58,7 @@ def test_silence_is_told_with_who_waits_and_since_when() -> None:
     assert at_s == 62.5
     assert fields == {
         "since_ns": 2_500_000_000,
-        "waiting": "rank 0 of decode waits ; room 7 waits for its pages",
+        "waiting": "rank 0 of decode waits; room 7 waits for its pages",
     }
     assert watched.events.counters == {"fault:no_progress": 1}
 
@@ -134,6 +134,34 @@ def test_before_any_progress_there_is_no_timer() -> None:
     assert watched.run(scene) == 1.0
 
 
+def test_who_arrives_behind_others_that_wait_does_not_hide_that_they_are_stuck() -> None:
+    watched = Watched()
+
+    async def scene() -> None:
+        watched.dog.progress()
+        for _ in range(20):
+            await clock.sleep(LIMIT_S / 4)
+            watched.dog.arriving()
+
+    watched.run(scene)
+    ((at_s, fields),) = watched.told
+    assert (at_s, fields["since_ns"]) == (LIMIT_S, 0)
+    assert watched.dog.fired
+
+
+def test_who_arrives_where_nobody_waits_is_given_the_whole_limit() -> None:
+    watched = Watched(waiting=[])
+
+    async def scene() -> None:
+        watched.dog.progress()
+        await clock.sleep(LIMIT_S - 1.0)
+        watched.dog.arriving()
+        watched.waiting = STUCK
+
+    watched.run(scene)
+    assert [at for at, _ in watched.told] == [2 * LIMIT_S - 1.0]
+
+
 def test_after_stop_it_says_nothing_whatever_comes() -> None:
     watched = Watched()
 
@@ -159,7 +187,8 @@ def test_a_rank_that_waits_for_another_is_named() -> None:
         clock.run(main())
     (told,) = events.events
     assert told.fields["waiting"] == (
-        "rank 0 of decode waits in poll #1 since 0.000 s; rank 1 has not come (it never called)"
+        "rank 0 of decode waits in poll #1 since 0.000 s for "
+        "rank 1, which has not come (it never called)"
     )
 
 
