@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 # The engine's own signs of life. An end that a client's leaving made is none of them.
-ALIVE = frozenset({"prefill", "decode", "arrive", "end"})
+STEPS = frozenset({"prefill", "decode"})
+ALIVE = STEPS | {"arrive", "end"}
 NS = 1_000_000_000
 MARGIN_NS = 1_000  # a request arrives when it is sent, and ends when it is given up
 
@@ -31,11 +32,19 @@ def wedge(history: ArmHistory) -> str | None:
 
 
 def _no_progress(history: ArmHistory) -> str | None:
-    """The last time that the engine's watchdog spoke."""
+    """What the engine's watchdog said first after the last step that was followed by its word.
+
+    Later words name those who came later, and wait because of the first.
+    """
+    told: Mapping[str, Any] | None = None
     for _, kind, fields in reversed(history.events):
         if kind == "no_progress":
-            return f"no progress since {fields['since_ns'] / NS:.3f} s: {fields['waiting']}"
-    return None
+            told = fields
+        elif told is not None and kind in STEPS:
+            break
+    if told is None:
+        return None
+    return f"no progress since {told['since_ns'] / NS:.3f} s: {told['waiting']}"
 
 
 def _in_vain(history: ArmHistory) -> str | None:

@@ -125,7 +125,9 @@ def no_progress(since_s: float, waiting: str = STUCK) -> tuple[int, str, dict[st
 def test_an_engine_that_says_it_makes_no_progress_is_a_wedge_with_who_waits_for_what() -> None:
     missing = placed(said(""), 1, status="transport_error", raw_text=None)
     history = arm(placed(RIGHT, 0), missing, placed(said(""), 2, status="not_sent", raw_text=None))
-    history.events += [no_progress(3.0, "somebody else"), no_progress(12.31)]
+    step = (int(12.3e9), "decode", {"rows": 1})
+    history.events += [no_progress(3.0, "somebody else"), step, no_progress(12.31)]
+    history.events += [no_progress(300.0, "those who came later")]
     found, _ = judge_arm(history)
     assert (found.verdict, found.reason) == ("wedged", f"no progress since 12.310 s: {STUCK}")
     assert (found.unfinished, found.replies_due) == (2, 3)
