@@ -7,7 +7,7 @@ their proportion (a decode step of tens of milliseconds, a prefill chunk of hund
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.config import PAGE_TOKENS
 from engine.errors import ConfigError
@@ -25,7 +25,10 @@ class Hardware:
     NICs: 50 GB/s, of which the scattered writes of one transfer thread fill a quarter; a post takes
     10 us and a control message, TCP through a Python loop, 200 us. RTX PRO 6000 hosts are PCIe
     machines with 100 Gb/s between them: 12.5 GB/s, a thread that goes through host memory moves a
-    fifth, 50 us and 500 us. Nominal rates and round shares, not measurements.
+    fifth, 50 us and 500 us. ``h200-tcp`` are the first ones over sockets (``MC_FORCE_TCP``,
+    ``UCX_TLS=tcp``): a thread is a core that copies, all of them fill a quarter of the NIC, and a
+    post passes two kernels and the threads that serve them, 400 us. Nominal rates and round shares,
+    not measurements.
     """
 
     hbm_bytes_per_s: float
@@ -39,17 +42,25 @@ class Hardware:
     control_latency_s: float  # of a message from one side to the other
 
 
+H200 = Hardware(
+    hbm_bytes_per_s=4.25e12,
+    prefill_tokens_per_s=24_000.0,
+    decode_base_s=0.011,
+    decode_row_s=0.00012,
+    eager_launch_s=0.009,
+    wire_bytes_per_s=12e9,
+    link_bytes_per_s=50e9,
+    wire_latency_s=10e-6,
+    control_latency_s=200e-6,
+)
 PRESETS: dict[str, Hardware] = {
-    "h200": Hardware(
-        hbm_bytes_per_s=4.25e12,
-        prefill_tokens_per_s=24_000.0,
-        decode_base_s=0.011,
-        decode_row_s=0.00012,
-        eager_launch_s=0.009,
-        wire_bytes_per_s=12e9,
-        link_bytes_per_s=50e9,
-        wire_latency_s=10e-6,
-        control_latency_s=200e-6,
+    "h200": H200,
+    "h200-tcp": replace(
+        H200,
+        wire_bytes_per_s=2e9,
+        link_bytes_per_s=12.5e9,
+        wire_latency_s=400e-6,
+        control_latency_s=500e-6,
     ),
     "rtx-pro-6000": Hardware(
         hbm_bytes_per_s=1.6e12,
