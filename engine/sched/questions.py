@@ -46,14 +46,16 @@ class AfterLastStep:
 class RowOwner(Protocol):
     """Whose is the token that a row sampled?"""
 
-    def owner(self, batch: Batch, row: int, running: Sequence[Request]) -> Request:
-        """The request that gets ``batch``'s token number ``row``; ``running`` are the rows now."""
+    def owner(self, batch: Batch, row: int, running: Sequence[Request]) -> Request | None:
+        """The request that gets ``batch``'s token number ``row``, None for nobody; ``running`` are
+        the rows now.
+        """
 
 
 class AsScheduled:
     """A token belongs to the request that was the row when the step was scheduled."""
 
-    def owner(self, batch: Batch, row: int, running: Sequence[Request]) -> Request:
+    def owner(self, batch: Batch, row: int, running: Sequence[Request]) -> Request | None:
         return batch.sampled[row]
 
 

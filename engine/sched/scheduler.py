@@ -233,9 +233,16 @@ class Scheduler:
 
     def _hand_out(self, batch: Batch, tokens: Sequence[int]) -> list[Request]:
         heard: list[Request] = []
-        for row, token in zip(range(len(batch.sampled)), tokens, strict=True):
-            req = self._ask.rows.owner(batch, row, self.running)
-            if req.done:
+        for row, (scheduled, token) in enumerate(zip(batch.sampled, tokens, strict=True)):
+            req = _if_it_goes_on(self._ask.rows.owner(batch, row, self.running))
+            if req is not _if_it_goes_on(scheduled):
+                self.events.violation(
+                    "token_of_another_row",
+                    request=req.id if req else 0,
+                    owner=scheduled.id,
+                    row=row,
+                )
+            if req is None:
                 self.events.count("discarded_tokens")
                 continue
             heard.append(req)
@@ -280,3 +287,8 @@ class Scheduler:
             else:
                 staying.append(req)
         self.leaving = staying
+
+
+def _if_it_goes_on(req: Request | None) -> Request | None:
+    """The request, unless it has ended."""
+    return None if req is None or req.done else req
