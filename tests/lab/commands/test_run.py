@@ -179,6 +179,16 @@ def test_a_number_that_nothing_could_hold_is_one_line_and_no_run(
     assert not (folder / "results").exists() and trial.asked == []
 
 
+def test_sides_that_refuse_each_other_are_one_line_with_both_layouts_and_no_run(
+    trial, kvlab, folder: Path
+) -> None:
+    said = kvlab("run", "peer_item_len_trusted", "--set", "build=[]")
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "prefill's pages are 8,448 bytes (64 x 128 float8_e4m3fn, 64 x 1 float32)" in said.err
+    assert "decode's 16,384 (64 x 128 bfloat16)" in said.err
+    assert not (folder / "results").exists() and trial.asked == []
+
+
 def test_ab_runs_two_named_arms(trial, kvlab) -> None:
     said = kvlab("ab", "good.yaml", "bf16, one at a time", "fp8, graph on", "--json")
     assert [arm["name"] for arm in said.json["arms"]] == ["bf16, one at a time", "fp8, graph on"]
