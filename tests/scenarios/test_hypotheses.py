@@ -13,6 +13,7 @@ SLOT, ALLOCATION, TOPK = (
 )
 EVERY = [(name, arm) for name in (SLOT, ALLOCATION, TOPK) for arm in arms(name)]
 LENGTHS = "hypotheses/prefix_lengths"
+SIZES = "hypotheses/cross_node_pool_sizes"
 TOKENS_AN_ENTRY = {"swa": 1, "c4": 4, "index_k": 4, "c128": 128}
 
 
@@ -91,3 +92,33 @@ def test_prefixes_around_a_page_boundary_are_evicted_and_restored_exactly() -> N
 def test_prefixes_around_every_page_boundary_are_reused_exactly(arm: str, seed: int) -> None:
     ran = Ran(*run(scenario(LENGTHS, 24), arm, seed))
     assert ran.clean, ran.verdict
+
+
+def pages_in_use(ran: Ran, stage: str) -> set[int]:
+    """The pages out of which, or into which, rooms were carried."""
+    return {digest.page for digest in ran.history.digests if digest.stage == stage}
+
+
+@pytest.mark.parametrize(
+    ("arm", "larger", "smaller"),
+    [
+        ("fp8, prefill larger", "post_store", "post_transfer"),
+        ("bf16, decode larger", "post_transfer", "post_store"),
+    ],
+)
+def test_pages_that_one_side_does_not_have_are_carried_to_and_from_the_other_exactly(
+    arm: str, larger: str, smaller: str
+) -> None:
+    ran = Ran(*run(scenario(SIZES, 4), arm))
+    assert ran.clean, ran.verdict
+    assert ran.count("rooms_checked") == ran.count("rooms") > 0
+    assert max(pages_in_use(ran, larger)) > 24 == max(pages_in_use(ran, smaller))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("arm", arms(SIZES))
+def test_the_sizes_of_both_sides_pools_are_innocent(arm: str, seed: int) -> None:
+    ran = Ran(*run(scenario(SIZES, 16), arm, seed))
+    assert ran.clean, ran.verdict
+    assert ran.count("rooms_checked") == ran.count("rooms") > 0
