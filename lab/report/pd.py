@@ -19,6 +19,7 @@ CAUSES = {
     "waiting_timeouts": "waiting timeouts",
     "bootstrap_timeouts": "bootstrap timeouts",
     "room_aborts": "aborts",
+    "metadata_false_alarm": "false alarms over metadata",
 }
 
 
@@ -36,7 +37,8 @@ def paired(arm: ArmVerdict) -> bool:
 def rooms(arm: ArmVerdict) -> str:
     """``240, 72 failed (waiting timeouts 69, aborts 3)``."""
     opened, failed = arm.exposure.get("rooms", 0), arm.exposure.get("rooms_failed", 0)
-    causes = [f"{said} {n}" for key, said in CAUSES.items() if (n := arm.exposure.get(key, 0))]
+    seen = {**arm.exposure, **arm.violations}
+    causes = [f"{said} {n}" for key, said in CAUSES.items() if (n := seen.get(key, 0))]
     return f"{opened}, {failed} failed" + (f" ({', '.join(causes)})" if causes else "")
 
 

@@ -27,6 +27,11 @@ def test_it_says_how_many_rooms_failed_and_of_what() -> None:
     ]
 
 
+def test_a_false_alarm_is_what_a_room_failed_of() -> None:
+    (line,) = pd_lines([pair(violations={"metadata_false_alarm": 14})])
+    assert "72 failed (waiting timeouts 69, aborts 3, false alarms over metadata 14)" in line
+
+
 def test_it_names_the_first_writers_and_their_victims() -> None:
     told = tuple(f"room {n} into room {n + 1} (request 7), page 3, 8 rows" for n in range(5))
     (line,) = pd_lines([pair(violations={LATE: 31}, late_writes=told)])
