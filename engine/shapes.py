@@ -35,7 +35,7 @@ def geometry_of(config: EngineConfig) -> list[GeometryRow]:
     """
     if not config.pd:
         return _measured(config)
-    sides = prefill_config(config, 0), decode_config(config, 0)
+    sides = prefill_config(config), decode_config(config)
     return paired(*map(_measured, sides))
 
 
@@ -49,7 +49,7 @@ def check_peers(config: EngineConfig) -> None:
     build = seams(config.build)
     own, peer = (
         layouts_of(allocate(_tiny(side), build.index_k_buffer()))
-        for side in (prefill_config(config, 0), decode_config(config, 0))
+        for side in (prefill_config(config), decode_config(config))
     )
     build.peer_layout().item_lens(own, peer)
 

@@ -121,7 +121,7 @@ class Pair:
         self.lanes = [Lane(config, rank) for rank in ranks]
         log = {side: [self.events.side(side, rank) for rank in ranks] for side in SIDES}
         self._meet = {side: Collective(side, config.tp, log[side][0]) for side in SIDES}
-        sending, taking = (prefill_config(config, 0), decode_config(config, 0))
+        sending, taking = prefill_config(config), decode_config(config)
         self._senders = [
             PrefillRole(sending, lane, self._meet["prefill"], ask, self.watchdog)
             for lane in self.lanes

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from engine.config import EngineConfig
 
 
-def prefill_config(config: EngineConfig, rank: int) -> EngineConfig:
+def prefill_config(config: EngineConfig) -> EngineConfig:
     """The engine that computes prompts: prefix cache and host tier as set, never HiSparse."""
     return replace(config, hisparse=False)
 
 
-def decode_config(config: EngineConfig, rank: int) -> EngineConfig:
+def decode_config(config: EngineConfig) -> EngineConfig:
     """The engine that decodes: pages and index keys of its own, HiSparse as set, no prefix cache.
 
     SGLang's decode side turns its radix cache off and takes every page from a room.

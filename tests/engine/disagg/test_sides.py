@@ -13,11 +13,11 @@ PAIR = EngineConfig(pd=True, hicache=True, hisparse=True, pool_pages=64, tp=2, s
 
 
 def test_the_prefill_side_keeps_everything_but_hisparse() -> None:
-    assert prefill_config(PAIR, 0) == replace(PAIR, hisparse=False)
+    assert prefill_config(PAIR) == replace(PAIR, hisparse=False)
 
 
 def test_the_decode_side_keeps_no_prefixes_and_no_host_tier() -> None:
-    assert decode_config(PAIR, 0) == replace(PAIR, radix=False, hicache=False)
+    assert decode_config(PAIR) == replace(PAIR, radix=False, hicache=False)
 
 
 @pytest.mark.parametrize(("asked", "pages"), [(0, 64), (16, 16)])
@@ -25,8 +25,8 @@ def test_the_decode_side_has_its_own_pages_or_as_many_as_the_prefill_side(
     asked: int, pages: int
 ) -> None:
     config = replace(PAIR, decode_pool_pages=asked)
-    assert decode_config(config, 0).pool_pages == pages
-    assert prefill_config(config, 0).pool_pages == 64
+    assert decode_config(config).pool_pages == pages
+    assert prefill_config(config).pool_pages == 64
 
 
 @pytest.mark.parametrize(("asked", "dtype"), [("same", "fp8"), ("fp8", "fp8"), ("bf16", "bf16")])
@@ -34,10 +34,5 @@ def test_the_decode_side_has_its_own_index_keys_or_those_of_the_prefill_side(
     asked: str, dtype: str
 ) -> None:
     config = replace(PAIR, decode_index_k=asked)  # type: ignore[arg-type]
-    assert decode_config(config, 0).index_k == dtype
-    assert prefill_config(config, 0).index_k == "fp8"
-
-
-def test_ranks_of_a_side_are_configured_alike() -> None:
-    assert decode_config(PAIR, 0) == decode_config(PAIR, 1)
-    assert prefill_config(PAIR, 0) == prefill_config(PAIR, 1)
+    assert decode_config(config).index_k == dtype
+    assert prefill_config(config).index_k == "fp8"
