@@ -120,6 +120,8 @@ class Engine:
         if self._serving is not None:
             self._serving.cancel()
             await asyncio.gather(self._serving, return_exceptions=True)
+        for handle in self._handles.values():  # ranks end nothing without one another
+            handle.fail(EngineError("the engine was stopped"))
         self._at_rest()
 
     async def _serve(self) -> None:
