@@ -49,7 +49,7 @@ def test_more_workers_finish_a_backlog_sooner() -> None:
     assert took[0] > 1.9 * took[1] > 3.6 * took[2]
 
 
-@pytest.mark.parametrize("hardware", ["h200", "rtx-pro-6000"])
+@pytest.mark.parametrize("hardware", ["h200", "h200-tcp", "rtx-pro-6000"])
 @pytest.mark.parametrize("queues", [1, 3, 4, 16])
 def test_all_queues_together_stay_within_the_link(hardware: str, queues: int) -> None:
     hw = preset(hardware)

@@ -22,7 +22,11 @@ REFUSED = {
     "a wire that never ends": ("wire_gb_per_s: 0.0001", "wire_gb_per_s: 0.0001", "from 0.001"),
     "a wire of another name": ("wire: ucx", "wire: 'ucx' is not accepted", "inproc, nixl"),
     "keys of another dtype": ("decode_index_k: fp4", "'fp4' is not accepted", "same, fp8, bf16"),
-    "unknown hardware": ("hardware: h100", "hardware: 'h100' is not", "h200, rtx-pro-6000"),
+    "unknown hardware": (
+        "hardware: h100",
+        "hardware: 'h100' is not",
+        "h200, h200-tcp, rtx-pro-6000",
+    ),
     "a reserved page and no other": (
         *("decode_pool_pages: 1", "decode_pool_pages is 1", "0 or at least 2"),
     ),
