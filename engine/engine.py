@@ -53,6 +53,7 @@ class Engine:
         self._serving: asyncio.Task[None] | None = None
         self._stopped = self._asleep = False
         self.died: Exception | None = None  # what ended the loop, if something did
+        self.on_death: Callable[[Exception], None] | None = None
         self.role.attach(self)
 
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str] = ()) -> Handle:
@@ -141,10 +142,12 @@ class Engine:
             self.die(error)
 
     def die(self, error: Exception) -> None:
-        """Serve nothing any more: every reader raises ``error``."""
+        """Serve nothing any more: every reader raises ``error``, and ``on_death`` hears of it."""
         self.died = error
         for handle in self._handles.values():
             handle.fail(error)
+        if self.on_death is not None:
+            self.on_death(error)
 
     async def _news(self, wait_s: float | None) -> None:
         """Sleep until something arrives or is aborted, or until a copy lands: its pages, or its

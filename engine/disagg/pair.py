@@ -45,7 +45,9 @@ class Pair:
         self.events = EventLog(clock.now_ns)
         self.watchdog = Watchdog(QUIET_S, self._waiting, self._busy, self.events)
         self._heart = Heartbeat(
-            lambda: self.prefill[0].died is None, self._heart_is_needed, self._prefill_is_dead
+            lambda: not any(engine.died for engine in self.prefill),
+            self._heart_is_needed,
+            self._prefill_is_dead,
         )
         self._build(ops or operations(config))
         self._started = False
@@ -137,6 +139,8 @@ class Pair:
         self.engines = [*self.prefill, *self.decode]
         for lane, prefill, decode in zip(self.lanes, self.prefill, self.decode, strict=True):
             lane.connect(prefill, decode, ask.layout, ops.page_digest)
+        for engine in self.decode[1:]:  # nobody reads there, and the first one waits for it
+            engine.on_death = self.decode[0].die
         self._meet["prefill"].on_enter = lambda rank: self.prefill[rank].nudge()
         self._meet["decode"].on_enter = lambda rank: self.decode[rank].nudge()
 
