@@ -200,6 +200,8 @@ class DecodeRole(Rank[Incoming]):
             self.events.count("deferred_room_releases")
             each.give_up_s = clock.now() + DEFERRED_S
             self.scheduler.abort(each.req)
+            if each.acknowledged:
+                self.engine.wake()  # nothing else would: the word came with the failure
         else:
             self.scheduler.abort(each.req)
             self._let_go(each)

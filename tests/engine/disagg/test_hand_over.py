@@ -172,6 +172,26 @@ def test_a_deferred_release_waits_for_the_writer(tp: int) -> None:
             assert (room.drained_s == released) == deferred
 
 
+@TP
+@pytest.mark.parametrize("deferred", [False, True], ids=["immediate", "deferred"])
+def test_what_the_wire_refuses_fails_the_room_and_is_given_back_at_once(
+    tp: int, deferred: bool
+) -> None:
+    async def story(pair: Pair) -> None:
+        handle = pair.submit(prompt(1, 600), 5)
+        for lane in pair.lanes[-1:]:
+            lane.wire._regions["decode"].clear()  # type: ignore[attr-defined]
+        with pytest.raises(RoomFailed, match=r"the wire refused a write|another rank"):
+            await pairs.read(handle)
+        await clock.sleep(0.01)
+        for engine in pair.decode:
+            assert engine.scheduler.idle
+            assert engine.scheduler.holdings.allocator.available == 40
+        await pairs.rest(pair)
+
+    play(setting(tp=tp, deferred_release=deferred), story)
+
+
 @pytest.mark.parametrize("most", range(1, 16))
 def test_ranks_that_hear_of_a_failure_at_unlike_moments_stay_together(most: int) -> None:
     """Pages come free for the second room about when the prefill gives it up."""
