@@ -167,11 +167,13 @@ class Engine:
 
     def _run(self, batch: Batch) -> Awaitable[Sequence[int]]:
         """Launch a batch: awaiting the answer does its tensor work and lets its time pass."""
-        return self._after(self.runner.launch(batch, self._late_s()))
+        return self._after(batch, self.runner.launch(batch, self._late_s()))
 
-    async def _after(self, work: Callable[[], tuple[Sequence[int], float]]) -> Sequence[int]:
+    async def _after(
+        self, batch: Batch, work: Callable[[], tuple[Sequence[int], float]]
+    ) -> Sequence[int]:
         """What ``work`` answers, once its seconds have passed; a wall clock needs no help."""
-        await self.role.forward()
+        await self.role.forward(batch)
         tokens, seconds = work()
         await clock.sleep(seconds if clock.is_virtual() else 0.0)
         self.role.stepped()

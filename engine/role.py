@@ -12,6 +12,7 @@ from engine.sched.transfers import NoTransfers
 if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.request import Request
+    from engine.sched.batch import Batch
     from engine.sched.staging import Staging
     from engine.sched.transfers import Transfers
 
@@ -43,7 +44,7 @@ class Role(Protocol):
     async def agree(self) -> list[News]:
         """Bring the books up to date before a step, in step with the other ranks."""
 
-    async def forward(self) -> None:
+    async def forward(self, batch: Batch) -> None:
         """Meet the other ranks in a step's work."""
 
     def wait_s(self) -> float | None:
@@ -77,7 +78,7 @@ class Alone:
     async def agree(self) -> list[News]:
         return []
 
-    async def forward(self) -> None:
+    async def forward(self, batch: Batch) -> None:
         return
 
     def wait_s(self) -> float | None:

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.request import Request
     from engine.role import News
+    from engine.sched.batch import Batch
+
+
+# A timer may come a float's last bit before its deadline, and asyncio runs one that is due within
+# its clock's resolution at once: ranks that wake each other would look for ever at one moment.
+LEAST_S = 1e-6
 
 
 @dataclass(eq=False)
@@ -103,14 +109,19 @@ class Rank(Generic[R]):
         news, self._news = self._news, []
         return news
 
-    async def forward(self) -> None:
-        """The all-reduces of a step's layers, as one."""
-        await self.ranks.barrier(self.rank, "forward")
+    async def forward(self, batch: Batch) -> None:
+        """The all-reduces of a step's layers, as one: ranks whose steps differ in size never meet,
+        and those that reduce other requests' rows into each other are seen to.
+        """
+        mine = [req.id for req in batch.requests]
+        name = f"forward of {batch.tokens} tokens"
+        if await self.ranks.all_reduce_min(self.rank, name, mine) != mine:
+            self.events.violation("ranks_ran_different_batches", requests=str(mine))
 
     def wait_s(self) -> float | None:
         """Seconds until the nearest deadline of a room."""
         nearest = least(*(self._deadline_s(each) for each in self.open.values()))
-        return None if nearest is None else max(0.0, nearest - clock.now())
+        return None if nearest is None else max(LEAST_S, nearest - clock.now())
 
     def called(self) -> bool:
         """Whether another rank waits for this one."""

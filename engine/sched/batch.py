@@ -40,6 +40,11 @@ class PrefillBatch:
         object.__setattr__(self, "requests", [chunk.req for chunk in self.chunks])
         object.__setattr__(self, "sampled", [chunk.req for chunk in self.chunks if chunk.last])
 
+    @property
+    def tokens(self) -> int:
+        """Tokens that the step computes."""
+        return sum(chunk.end - chunk.start for chunk in self.chunks)
+
 
 @dataclass(frozen=True)
 class DecodeBatch:
@@ -58,6 +63,11 @@ class DecodeBatch:
     def requests(self) -> list[Request]:
         """Everyone that the step touches."""
         return self.reqs
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the step computes: one a row."""
+        return len(self.reqs)
 
     @property
     def sampled(self) -> list[Request]:

@@ -86,8 +86,8 @@ def test_the_ranks_are_named_with_the_collectives_in_which_they_wait() -> None:
     ((at_s, waiting),) = told(pair)
     first, second, *rooms = waiting.split("; ")
     assert first.startswith("rank 0 of decode waits in poll #")
-    assert " for rank 1, which came to forward #" in first
-    assert second.startswith("rank 1 of decode waits in forward #")
+    assert " for rank 1, which came to forward of " in first
+    assert second.startswith("rank 1 of decode waits in forward of ")
     assert rooms[0].startswith("decode: WaitingForInput, waiting for bytes: only room 2 since ")
     since_s = float(first.split(" since ")[1].split(" s ")[0])
     assert at_s == pytest.approx(since_s + QUIET_S, abs=0.5)
