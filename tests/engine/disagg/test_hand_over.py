@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import suppress
 from dataclasses import replace
 
@@ -208,6 +209,26 @@ def test_ranks_that_hear_of_a_failure_at_unlike_moments_stay_together(most: int)
 
     tight = {"decode_pool_pages": 2, "bootstrap_timeout": 0.12, "deferred_release": True}
     play(setting(tp=2, wire_gb_per_s=1.0, **tight), story)
+
+
+@TP
+def test_a_deadline_that_is_a_float_s_last_bit_away_is_waited_for_until_the_clock_moves(
+    tp: int,
+) -> None:
+    async def story(pair: Pair) -> None:
+        handle = pair.submit(prompt(1, 600), 5)
+        await clock.sleep(0.01)
+        for engine in pair.decode:
+            room = engine.role.open[1]  # type: ignore[attr-defined]
+            room.reception.deadline_s = math.nextafter(clock.now(), math.inf)
+            wait_s = engine.role.wait_s()
+            assert wait_s is not None
+            assert wait_s > 1e-9  # asyncio's resolution: a timer within it runs at once
+        with pytest.raises(RoomFailed):
+            await pairs.read(handle)
+        await pairs.rest(pair)
+
+    play(setting(tp=tp), story)
 
 
 @TP
