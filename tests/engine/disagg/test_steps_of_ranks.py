@@ -1,4 +1,4 @@
-"""Ranks meet in the work of every step: steps of one size meet, and what differs in them is told."""
+"""Ranks meet in the work of every step: steps of one size meet; what differs in them is told."""
 
 from __future__ import annotations
 
