@@ -13,6 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.clock import wall_s
+from lab.bench_pair import pair_cost
 from lab.scenario.loader import parse_scenario
 from lab.trial import run_arm
 
@@ -70,6 +71,7 @@ def measure() -> dict[str, Any]:
         "torch_operations": f"{watched.calls}, in {steps} decode steps and the prefill",
         **{f"in {key}": f"{s / inside_s:.0%}" for key, s in largest(watched.seconds)},
         "hicache_under_pressure": tier_cost(),
+        **{f"disaggregated, {name}": cost for name, cost in pair_cost().items()},
     }
 
 
