@@ -116,7 +116,7 @@ class Rank(Generic[R]):
         mine = [req.id for req in batch.requests]
         name = f"forward of {batch.tokens} tokens"
         if await self.ranks.all_reduce_min(self.rank, name, mine) != mine:
-            self.events.violation("ranks_ran_different_batches", requests=str(mine))
+            self.events.fault("ranks_ran_different_batches", requests=str(mine))
 
     def wait_s(self) -> float | None:
         """Seconds until the nearest deadline of a room."""

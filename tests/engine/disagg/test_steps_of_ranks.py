@@ -14,7 +14,7 @@ from engine.request import Request
 from engine.sched.batch import DecodeBatch
 from tests.engine.disagg.pairs import config
 
-BROKEN = "violation:ranks_ran_different_batches"
+BROKEN = "fault:ranks_ran_different_batches"
 
 
 def step_of(pair: Pair, *rows: Sequence[int]) -> None:
