@@ -1,6 +1,7 @@
 """What an engine does beside stepping: how requests reach its scheduler, and what it awaits.
 
-One rule: a role changes the scheduler's books in ``agree`` alone, which runs between two steps.
+One rule: ranks that must agree change a scheduler's books in ``agree`` alone, between two steps.
+An engine alone has nobody to agree with: it adds and aborts at once, in the middle of a step too.
 """
 
 from __future__ import annotations
