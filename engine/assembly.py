@@ -100,7 +100,7 @@ def assemble(
     """Every part of one engine, on the running loop's clock. Raises ``ConfigError``."""
     seams, owners = defects.seams(config.build), Owners()
     pools = allocate(config, seams.index_k_buffer())
-    pages = _pages(config, pools)
+    pages = _pages(config, pools, role.name)
     tiers = _tiers(config, seams, ops, pools, pages, events, owners)
     scheduler = owners.scheduler = Scheduler(
         Limits.of(config),
@@ -133,9 +133,12 @@ def room_questions(config: EngineConfig) -> RoomQuestions:
     )
 
 
-def _pages(config: EngineConfig, pools: DevicePools) -> PageAllocator:
-    """The device's page allocator; a dirty pool is poisoned whenever nobody holds a page."""
-    rng = random.Random(f"{config.seed}:allocator")
+def _pages(config: EngineConfig, pools: DevicePools, side: str) -> PageAllocator:
+    """The device's page allocator; a dirty pool is poisoned whenever nobody holds a page.
+
+    The two sides of a pair draw each from its own generator, all ranks of a side alike.
+    """
+    rng = random.Random(f"{config.seed}:{side}:allocator" if side else f"{config.seed}:allocator")
     if not config.poison_free_pages:
         return PageAllocator(config.pool_pages, config.allocator, rng)
     pools.poison(range(1, config.pool_pages + 1))

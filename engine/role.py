@@ -26,8 +26,13 @@ class News(NamedTuple):
 
 
 class Role(Protocol):
-    """One engine's part. ``transfers`` and ``staging`` are handed to its scheduler."""
+    """One engine's part. ``transfers`` and ``staging`` are handed to its scheduler.
 
+    ``name`` is that of its side of a pair; an engine alone has none.
+    """
+
+    @property
+    def name(self) -> str: ...
     @property
     def transfers(self) -> Transfers: ...
     @property
@@ -61,6 +66,7 @@ class Role(Protocol):
 class Alone:
     """The role of an engine that prefills and decodes by itself, on one rank."""
 
+    name = ""
     staging: Staging | None = None
 
     def __init__(self) -> None:
