@@ -1,7 +1,7 @@
 """Writes that land after their room lost its pages. One rule: what counts is what they destroy.
 
 - ``late_write_into_owned_page``: a write landed in a page that somebody else holds by now, on rows
-  that its new owner had written already;
+  that its new owner had written already; a page that never was the room's is judged alike;
 - ``late_writes_harmless`` (exposure): pages and request slots that a late write reached, and that
   were free or still unwritten.
 
@@ -82,7 +82,8 @@ class LateWrites:
         chunk = piece.kind == "kv"
         at = {page: index for index, page in enumerate(info.pages)}
         pages = piece.writes[0].dst  # a piece's first region is addressed by page
-        late = [page for page in pages if not self._holds(page, info.takes[at[page]])]
+        given = dict(zip(info.pages, info.takes, strict=True))
+        late = [page for page in pages if not self._holds(page, given.get(page))]
         for page in pages:
             if page not in late:
                 self._mark(chunk, page, min(PAGE_TOKENS, tokens - at[page] * PAGE_TOKENS))
@@ -92,8 +93,8 @@ class LateWrites:
             last = pages_of(tokens) - 1
             self._slot(info.req_slot, Slot(room, info.pages[last], info.takes[last]))
 
-    def _holds(self, page: int, take: int) -> bool:
-        """Whether the page is still held as it was given as generation ``take``."""
+    def _holds(self, page: int, take: int | None) -> bool:
+        """Whether a page is still held as generation ``take``; None: it was never the room's."""
         held = self._owners.owner_of(page) is not None
         return held and self._owners.generation_of(page) == take
 

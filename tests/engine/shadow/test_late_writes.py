@@ -162,3 +162,28 @@ def test_pages_that_wait_for_their_writer_are_its_own(it: HandOver) -> None:
     info = it.opened(1, [5, 6])  # failed, and kept until the writer is done
     kv_of_room_1(it, info)
     assert it.seen == [] and it.harmless == 0
+
+
+def kv_to_8_and_9(it: HandOver) -> None:
+    """Room 1 has pages 5 and 6, still its own, and its chunk is sent elsewhere."""
+    info = it.opened(1, [5, 6])
+    it.land(1, it.kv(SRC, [8, 9]), info, TOKENS)
+
+
+def test_a_page_that_never_was_the_room_s_is_judged_as_one_that_it_lost(it: HandOver) -> None:
+    it.send(2, SRC, it.opened(2, [8, 9], slot=2), TOKENS)
+    kv_to_8_and_9(it)
+    assert it.seen == [violation(n=2, piece="kv", pools=KV, page=8, rows=256 + 244)]
+    assert [it.pages.rows_written(page) for page in (5, 6)] == [0, 0]
+
+
+def test_a_page_that_never_was_anybody_s_has_nothing_to_lose(it: HandOver) -> None:
+    kv_to_8_and_9(it)
+    assert it.seen == [] and it.harmless == 2
+
+
+def test_a_window_sent_elsewhere_is_judged_alike(it: HandOver) -> None:
+    it.send(2, SRC, it.opened(2, [8, 9], slot=2), TOKENS)
+    info = it.opened(1, [5, 6])
+    it.land(1, it.plan.state([3], [9], 1, info.req_slot), info, TOKENS)
+    assert it.seen == [violation(n=1, piece="state", pools=STATE, page=9, rows=244)]
