@@ -52,6 +52,7 @@ class Engine:
         self._work = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._stopped = self._asleep = False
+        self._computing = False  # a step's work is being done, and its time passes
         self.died: Exception | None = None  # what ended the loop, if something did
         self.on_death: Callable[[Exception], None] | None = None
         self.role.attach(self)
@@ -114,6 +115,11 @@ class Engine:
             "geometry": [row.as_dict() for row in self.geometry],
         }
 
+    @property
+    def busy(self) -> bool:
+        """Whether a step is computed or bytes are copied: slow is not stuck."""
+        return self._computing or self.streams.moving
+
     async def stop(self) -> None:
         """End every generation and the loop, for good."""
         self._stopped = True
@@ -174,8 +180,12 @@ class Engine:
     ) -> Sequence[int]:
         """What ``work`` answers, once its seconds have passed; a wall clock needs no help."""
         await self.role.forward(batch)
-        tokens, seconds = work()
-        await clock.sleep(seconds if clock.is_virtual() else 0.0)
+        self._computing = True
+        try:
+            tokens, seconds = work()
+            await clock.sleep(seconds if clock.is_virtual() else 0.0)
+        finally:
+            self._computing = False
         self.role.stepped()
         return tokens
 

@@ -88,6 +88,11 @@ class Streams:
         self._free_at[direction] = self._free(direction, at) + nbytes / self._rate
         return self._free_at[direction]
 
+    @property
+    def moving(self) -> bool:
+        """Whether bytes go either way, or are about to. What is due and was not fetched is not."""
+        return max(self._free_at.values()) > self._now()
+
     def land(self, until: float) -> None:
         """Move whatever has arrived at ``until`` (seconds), in the order of its arrival."""
         self._reached = max(self._reached, until)

@@ -161,7 +161,9 @@ class Pair:
         return [*lost, *stuck, *chain.from_iterable(rooms)]
 
     def _busy(self) -> bool:
-        return any(role.workers.busy for role in self._senders)
+        """Whether bytes move or a step is computed, anywhere."""
+        sends = any(role.workers.busy for role in self._senders)
+        return sends or any(engine.busy for engine in self.engines)
 
     def _heart_is_needed(self) -> bool:
         return not self.watchdog.fired and any(role.open for role in self._takers)

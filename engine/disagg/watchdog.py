@@ -23,8 +23,9 @@ class Watchdog:
     """After ``limit_s`` seconds without ``progress`` it tells the history once who waits.
 
     ``waiting`` names who waits for what, a phrase each; nothing waits, nothing is told, until the
-    next progress. ``busy`` says that bytes are still moving: slow is not stuck. Whoever arrives
-    behind others that wait is no progress: a load that goes on must not hide that they are stuck.
+    next progress. ``busy`` says that bytes still move or a step is computed: slow is not stuck.
+    Whoever arrives behind others that wait is no progress: a load that goes on must not hide that
+    they are stuck.
     """
 
     def __init__(

@@ -55,6 +55,23 @@ def test_a_copy_is_half_done_between_its_stages(link: Link) -> None:
     assert (link.moved, copy.landed, copy.done) == (["a0", "a1"], 2, False)
 
 
+def test_bytes_move_until_the_last_one_is_through_whoever_moves_them(link: Link) -> None:
+    assert not link.streams.moving
+    link.copy("a", 100)
+    link.streams.carry("d2h", 200)
+    seen = []
+    for link.now in (0.0, 1.5, 2.0):
+        seen.append(link.streams.moving)
+    assert seen == [True, True, False]
+
+
+def test_what_is_due_and_was_not_fetched_does_not_move(link: Link) -> None:
+    link.copy("a", 100)
+    link.now = 1.0
+    assert link.streams.wait_s() == 0.0
+    assert not link.streams.moving
+
+
 def test_no_stage_moves_twice(link: Link) -> None:
     link.copy("a", 100, 100)
     for until in (1.0, 1.0, 3.0, 3.0):

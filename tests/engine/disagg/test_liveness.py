@@ -17,7 +17,10 @@ from engine.disagg.pair import QUIET_S, Pair
 from engine.disagg.rooms import KVPoll
 from engine.errors import EngineError, RoomFailed, Stalled
 from engine.handle import Handle
+from engine.sched.batch import Batch
+from tests.engine.disagg import tokens_only
 from tests.engine.disagg.pairs import config, play, read
+from tests.engine.sched.fakes import prompt, reply
 from tests.engine.scribe.world import session
 
 PROMPTS = [session(seed, shared=1, private=1, turns=1) for seed in range(4)]
@@ -133,6 +136,40 @@ def test_a_wedged_pair_can_be_stopped_and_its_readers_hear_of_it() -> None:
 
     play(config(**SKIPS), story)
     assert [type(error) for error in heard] == [EngineError, EngineError]
+
+
+SLOW_COPIES: list[dict[str, Any]] = [
+    {"hicache": True, "pool_pages": 20, "host_ratio": 6.0, "host_gb_per_s": 0.002},
+    {"hisparse": True, "host_gb_per_s": 0.0001, "max_running": 1},
+]
+
+
+@pytest.mark.parametrize("slow", SLOW_COPIES, ids=["hicache", "hisparse"])
+def test_a_copy_that_takes_longer_than_the_limit_is_no_silence(slow: dict[str, Any]) -> None:
+    async def story(pair: Pair) -> None:
+        for seeds in ([1], [2], [3], [4], [5], [6], [1, 2]):  # what was first is on the host by now
+            prompts, asked_s = [prompt(seed, 3000) for seed in seeds], clock.now()
+            heard = await answers([pair.submit(tokens, 2) for tokens in prompts])
+            assert heard == [reply(tokens, 2) for tokens in prompts]
+        assert clock.now() > asked_s + QUIET_S
+
+    assert told(tokens_only.play(config(**slow), story)) == []
+
+
+def test_a_step_that_takes_longer_than_the_limit_is_no_silence() -> None:
+    async def story(pair: Pair) -> None:
+        runner, tokens = pair.prefill[0].runner, prompt(1, 300)
+        launch = runner.launch
+
+        def slow(batch: Batch, late_s: float = 0.0) -> Any:
+            work = launch(batch, late_s)
+            return lambda: (work()[0], 3 * QUIET_S)
+
+        runner.launch = slow  # type: ignore[method-assign]
+        assert await read(pair.submit(tokens, 2)) == reply(tokens, 2)
+        assert clock.now() > 3 * QUIET_S
+
+    assert told(tokens_only.play(config(), story)) == []
 
 
 async def deaf(pair: Pair) -> list[Any]:
