@@ -52,6 +52,7 @@ class Engine:
         self._work = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._stopped = self._asleep = False
+        self._audited: object = None  # the books as they were when they were audited last
         self._computing = False  # a step's work is being done, and its time passes
         self.died: Exception | None = None  # what ended the loop, if something did
         self.on_death: Callable[[Exception], None] | None = None
@@ -166,8 +167,14 @@ class Engine:
         self._asleep = False
 
     def _audit(self) -> None:
-        """With nothing to do, the books must balance: free + cached + owned = total."""
+        """With nothing to do, the books must balance: free + cached + owned = total.
+
+        They are gone through when something has changed hands since the last time.
+        """
         self._at_rest()
+        if (books := self.scheduler.books) == self._audited:
+            return
+        self._audited = books
         for problem in self.scheduler.check():
             self.events.violation("page_books_broken", problem=problem)
 

@@ -101,6 +101,7 @@ class PageAllocator:
         self.pages = pages
         self.on_free = on_free
         self.generations = [0] * (pages + 1)  # page -> how often it was handed out
+        self.turns = 0  # grows whenever pages are handed out or given back
         self._free = free_list(pages, order, rng)
         self._held = bytearray(pages + 1)  # one flag a page: [0, pages], 0 never held
 
@@ -118,6 +119,7 @@ class PageAllocator:
         if not 0 <= n <= len(self._free):
             raise PoolError(f"{n} pages asked for, {len(self._free)} of {self.pages} are free")
         pages = [self._free.take() for _ in range(n)]
+        self.turns += 1
         for page in pages:
             self._held[page] = 1
             self.generations[page] += 1
@@ -125,6 +127,7 @@ class PageAllocator:
 
     def free(self, pages: Sequence[int]) -> None:
         """Give pages back, in this order. Raises ``PoolError`` at one that is not held."""
+        self.turns += 1
         for page in pages:
             if not self.holds(page):
                 raise PoolError(f"page {page} was freed, but nobody holds it (of {self.pages})")

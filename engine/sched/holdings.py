@@ -69,6 +69,11 @@ class Holdings:
         [req.req_slot] = self.slots.allocate(1)
         return True
 
+    @property
+    def moves(self) -> tuple[int, int, int]:
+        """Equal at two moments, and nothing changed hands in between, whoever it was that would."""
+        return self.allocator.turns, self.slots.turns, self.gains
+
     def take_restored(self) -> list[int]:
         """Device pages that the admissions since the last call get from the host."""
         restored, self._restored = self._restored, []

@@ -52,6 +52,31 @@ def test_every_reply_is_the_known_one(device: str, graph: bool, index_k: str) ->
     assert ("graph_replays" in engine.events.counters) == graph
 
 
+def test_books_are_gone_through_when_something_changed_hands_and_not_again() -> None:
+    async def main(engine: Engine) -> list[int]:
+        audits = [0]
+        check = engine.scheduler.check
+
+        def counted() -> list[str]:
+            audits[-1] += 1
+            return check()
+
+        engine.scheduler.check = counted  # type: ignore[method-assign]
+        await anext(aiter(engine.submit([1] * 300, 1)))
+        await clock.sleep(1.0)
+        for change in (False, False, True, False):
+            audits.append(0)
+            if change:
+                engine.scheduler.holdings.allocator.allocate(1)  # behind the scheduler's back
+            engine.wake()
+            await clock.sleep(1.0)
+        return audits
+
+    engine = Engine(_config())
+    assert clock.run(main(engine)) == [1, 0, 0, 1, 0]
+    assert engine.events.counters["violation:page_books_broken"] >= 1
+
+
 def test_a_request_aborted_in_mid_reply_leaves_no_page_behind() -> None:
     async def main(engine: Engine) -> None:
         handle = engine.submit(SESSIONS[0].tokens[: SESSIONS[0].prompt], 300)

@@ -66,6 +66,7 @@ async def rest(pair: Pair) -> None:
     until = clock.now() + LONGEST_S
     while clock.now() < until and list(unrest(pair)):
         await clock.sleep(0.5)
+    await clock.sleep(0.001)  # whoever was the last to end something looks at its books now
     problems = [*unrest(pair)] or [*broken(pair)]
     assert not problems, problems
 
@@ -98,6 +99,8 @@ def _books(engine: Engine) -> Iterator[str]:
     role: Any = engine.role
     held, who = engine.scheduler.holdings, f"{role.name} {role.rank}"
     yield from (f"{who}: {problem}" for problem in engine.scheduler.check())
+    if engine._audited != engine.scheduler.books:
+        yield f"{who}: something changed hands after the last audit"
     free, cached = held.allocator.available, held.cache.cached_pages
     if free + cached != held.allocator.pages or cached != held.cache.evictable_pages:
         yield f"{who}: {free} pages are free and {cached} cached of {held.allocator.pages}"
