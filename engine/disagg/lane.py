@@ -54,7 +54,8 @@ class Lane:
         self.wake_decode = self.to_decode.wake = decode.wake
         self.wire.register("prefill", regions)
         self.wire.register("decode", regions_of(dst, self.decode_slots))
-        self.plan = Plan(regions, dict(zip((name for name, _ in own), lens, strict=True)))
+        names = (name for name, _ in own)
+        self.plan = Plan(regions, dict(zip(names, lens, strict=True)), prefill.events)
         self.watch = RoomWatch(
             src, dst, digest, decode.events, decode.scheduler, decode.runner.watch, room_of
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engine.disagg.metadata import MetadataBuffers
+    from engine.events import EventLog
     from engine.pools.device import DevicePools, Pool
     from kernels.layout import PageLayout
 
@@ -38,8 +39,8 @@ class Piece:
     """What one post carries. ``chunk`` numbers the room's chunks; it is 0 for state and aux, which
     follow the ``last``.
 
-    ``nbytes`` are moved; ``flash_bytes`` is what they stand for where each pool has as many layers
-    as in DeepSeek-V4-Flash, and what time is charged for.
+    ``flash_bytes`` is what it weighs where each pool has as many layers as in DeepSeek-V4-Flash:
+    what time is charged for.
     """
 
     kind: Kind
@@ -47,7 +48,6 @@ class Piece:
     last: bool
     writes: tuple[Write, ...]
     flash_bytes: float
-    nbytes: int
 
 
 def pages_of(tokens: int) -> int:
@@ -87,12 +87,15 @@ class Plan:
     """Makes a room's pieces out of page numbers, for two lists of regions that are parallel.
 
     ``regions`` are the prefill's, ``peer_lens`` the bytes of an item of each of the decode's pools.
-    ``truncated`` counts items that went nowhere because the other side named fewer: production
-    warns of them, and goes on.
+    Counts as ``truncated_pages`` those that only one side named: they go nowhere. Production warns
+    of them, and goes on.
     """
 
-    def __init__(self, regions: Sequence[Region], peer_lens: Mapping[str, int]) -> None:
-        self.truncated = 0
+    def __init__(
+        self, regions: Sequence[Region], peer_lens: Mapping[str, int], events: EventLog
+    ) -> None:
+        self._events = events
+        events.count("truncated_pages", 0)
         self._regions: dict[str, list[int]] = {}
         for number, region in enumerate(regions):
             self._regions.setdefault(region.pool, []).append(number)
@@ -136,15 +139,14 @@ class Plan:
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Both lists as long as the shorter one."""
         both = min(len(src), len(dst))
-        self.truncated += len(src) + len(dst) - 2 * both
+        self._events.count("truncated_pages", len(src) + len(dst) - 2 * both)
         return tuple(src[:both]), tuple(dst[:both])
 
     def _piece(self, kind: Kind, chunk: int, last: bool, moves: Sequence[Move]) -> Piece:
         writes: list[Write] = []
-        moved = flash = 0
+        flash = 0
         for pool, src, dst in moves:
             numbers, item_len = self._regions[pool], self._lens[pool]
             writes += (Write(n, src, dst, item_len, self._peer_lens[pool]) for n in numbers if src)
-            moved += len(src) * item_len * len(numbers)
             flash += len(src) * item_len * FLASH_LAYERS.get(pool, len(numbers))
-        return Piece(kind, chunk, last, tuple(writes), float(flash), moved)
+        return Piece(kind, chunk, last, tuple(writes), float(flash))

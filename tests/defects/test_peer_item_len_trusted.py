@@ -11,6 +11,7 @@ from engine.disagg.pieces import Plan, layouts_of, regions_of
 from engine.disagg.questions import PeerLayout
 from engine.disagg.wire import Region
 from engine.errors import ConfigError
+from engine.events import EventLog
 from engine.pools.device import DevicePools, SizedByLayout, allocate
 
 NAME = "peer_item_len_trusted"
@@ -37,7 +38,7 @@ def sent(index_k: str, peer_index_k: str, build: list[str], page: int) -> tuple[
     of it, and the byte after the last one written.
     """
     (prefill, src), (decode, dst) = side(index_k), side(peer_index_k)
-    plan = Plan(src, lens(build, prefill, decode))
+    plan = Plan(src, lens(build, prefill, decode), EventLog(lambda: 0))
     write = plan.kv(0, True, [page], [page]).writes[1]
     start, end = page * write.dst_len, page * write.dst_len + write.src_len
     dst[write.region].memory[start:end] = 7

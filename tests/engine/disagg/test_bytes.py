@@ -9,6 +9,7 @@ from engine.disagg.bytes import chunk_bytes, chunk_total, item_bytes, layers_of,
 from engine.disagg.metadata import MetadataBuffers
 from engine.disagg.pieces import Plan, layouts_of, regions_of
 from engine.errors import ConfigError
+from engine.events import EventLog
 from engine.pools.device import SizedByLayout, allocate
 from engine.pools.layouts import FLASH_LAYERS
 
@@ -56,11 +57,11 @@ def test_the_pieces_of_a_prompt_weigh_what_is_stated_here(index_k: str) -> None:
     config = EngineConfig(index_k=index_k, pool_pages=2, max_running=1)
     pools = allocate(config, SizedByLayout())
     lens = {name: layout.page_bytes for name, layout in layouts_of(pools)}
-    plan = Plan(regions_of(pools, MetadataBuffers(1)), lens)
+    plan = Plan(regions_of(pools, MetadataBuffers(1)), lens, EventLog(lambda: 0))
     chunk, state, aux = plan.kv(0, True, [1, 2], [2, 1]), plan.state([2], [1], 1, 1), plan.aux(1, 1)
     for layers, weights in (
         (FLASH_LAYERS, [piece.flash_bytes for piece in (chunk, state, aux)]),
-        (OURS, [piece.nbytes for piece in (chunk, state, aux)]),
+        (OURS, [sum(plan.bytes_by_pool(piece).values()) for piece in (chunk, state, aux)]),
     ):
         assert weights[0] == chunk_total(index_k, 512, layers)
         assert weights[1] + weights[2] == sum(once_bytes(512, layers).values())

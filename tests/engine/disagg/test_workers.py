@@ -213,7 +213,7 @@ def test_the_bytes_of_a_piece_are_there_when_it_is_told() -> None:
     seen: list[list[int]] = []
     site.on_piece = lambda one, arrived: seen.append(target.tolist())
     moves = tuple(
-        Piece("kv", 0, True, (Write(0, (src,), (dst,), 16, 16),), SECOND, 16)
+        Piece("kv", 0, True, (Write(0, (src,), (dst,), 16, 16),), SECOND)
         for src, dst in ((1, 2), (3, 0))
     )
     site.run(Job(1, 0, moves, last=True))

@@ -17,7 +17,7 @@ SECOND = 1e9  # bytes that one thread moves in a second, in these tests
 
 
 def piece(nbytes: float, kind: Kind = "kv") -> Piece:
-    return Piece(kind, 0, False, (), nbytes, 0)
+    return Piece(kind, 0, False, (), nbytes)
 
 
 def job(room: int, *nbytes: float, chunk: int = 0, last: bool = False) -> Job:

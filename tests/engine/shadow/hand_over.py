@@ -60,8 +60,9 @@ class HandOver:
         self.dst: DevicePools = allocate(replace(config, index_k=decode_index_k), SizedByLayout())
         slots = MetadataBuffers(4, "cpu")
         self.regions = [regions_of(side, slots) for side in (self.src, self.dst)]
-        self.plan = Plan(self.regions[0], {r.pool: r.item_len for r in self.regions[1]})
         self.books, self.events = Books(), EventLog(lambda: 0)
+        lens = {region.pool: region.item_len for region in self.regions[1]}
+        self.plan = Plan(self.regions[0], lens, self.events)
         self.pages = PageWatch(PAGES, self.events, self.books)
         self.watch = RoomWatch(
             self.src,
