@@ -53,11 +53,6 @@ class Collective:
             return list(values)
         return await self._enter(rank, name, values)
 
-    async def barrier(self, rank: int, name: str) -> None:
-        """Return once every rank has come."""
-        if self.size > 1:
-            await self._enter(rank, name, ())
-
     def called(self, rank: int) -> bool:
         """Whether some rank has entered an operation that this one has not."""
         return self._entered[rank] < max(self._entered)

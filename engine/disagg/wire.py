@@ -31,11 +31,6 @@ class Region:
     memory: Tensor
     item_len: int
 
-    @property
-    def items(self) -> int:
-        """Whole items that the memory holds."""
-        return len(self.memory) // self.item_len
-
 
 @dataclass(frozen=True)
 class Write:

@@ -76,6 +76,6 @@ def test_a_cleared_slot_is_nobody_s() -> None:
 def test_the_region_is_the_slots_themselves_64_bytes_each() -> None:
     buffers = MetadataBuffers(2)
     region = buffers.region
-    assert (region.pool, region.layer, region.item_len, region.items) == ("aux", 0, 64, 3)
+    assert (region.pool, region.layer, region.item_len, len(region.memory)) == ("aux", 0, 64, 192)
     region.memory[64:128] = torch.tensor([9, 8, 7, 6, 0, 0, 0, 0]).view(torch.uint8)
     assert buffers.read(1) == Row(9, 8, 7, 6)

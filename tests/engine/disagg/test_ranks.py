@@ -37,7 +37,7 @@ def test_nobody_goes_on_before_the_last_one_has_come() -> None:
 
         async def rank(number: int) -> float:
             await clock.sleep(0.5 * (number + 1))
-            await ranks.barrier(number, "forward")
+            await ranks.all_reduce_min(number, "forward", [])
             return clock.now()
 
         return list(await asyncio.gather(rank(0), rank(1)))
@@ -47,7 +47,7 @@ def test_nobody_goes_on_before_the_last_one_has_come() -> None:
 
 def test_one_rank_alone_goes_on_without_suspending() -> None:
     ranks, _ = group(1)
-    for call in (ranks.all_reduce_min(0, "poll", [4, 2]), ranks.barrier(0, "forward")):
+    for call in (ranks.all_reduce_min(0, "poll", [4, 2]), ranks.all_reduce_min(0, "forward", [])):
         with pytest.raises(StopIteration):
             call.send(None)
 
@@ -81,13 +81,13 @@ async def skipping(ranks: Collective) -> None:
     """Rank 1 of two skips the second poll, and sleeps."""
 
     async def patient() -> None:
-        await ranks.barrier(0, "forward")
+        await ranks.all_reduce_min(0, "forward", [])
         await clock.sleep(2.0)
         await ranks.all_reduce_min(0, "poll", [4])
 
     async def skips() -> None:
         await clock.sleep(1.25)
-        await ranks.barrier(1, "forward")
+        await ranks.all_reduce_min(1, "forward", [])
         await asyncio.Event().wait()
 
     await asyncio.gather(patient(), skips())
@@ -113,7 +113,7 @@ def test_every_rank_that_is_stuck_has_a_phrase_of_its_own() -> None:
     ranks, _ = group(3, "prefill")
 
     async def main() -> None:
-        await asyncio.gather(*(ranks.barrier(rank, "forward") for rank in (2, 0)))
+        await asyncio.gather(*(ranks.all_reduce_min(rank, "forward", []) for rank in (2, 0)))
 
     with pytest.raises(Stalled):
         clock.run(main())
@@ -128,7 +128,7 @@ def test_where_all_have_met_nobody_waits() -> None:
     ranks, _ = group(2)
 
     async def main() -> None:
-        await asyncio.gather(*(ranks.barrier(rank, "forward") for rank in (0, 1)))
+        await asyncio.gather(*(ranks.all_reduce_min(rank, "forward", []) for rank in (0, 1)))
 
     clock.run(main())
     assert ranks.waiting() == []
@@ -174,10 +174,10 @@ def test_a_rank_is_called_by_an_operation_that_it_has_not_entered() -> None:
     async def main() -> list[list[bool]]:
         ranks, _ = group(2)
         seen = [[ranks.called(0), ranks.called(1)]]
-        waiting = asyncio.create_task(ranks.barrier(0, "forward"))
+        waiting = asyncio.create_task(ranks.all_reduce_min(0, "forward", []))
         await clock.sleep(0.0)
         seen.append([ranks.called(0), ranks.called(1)])
-        await ranks.barrier(1, "forward")
+        await ranks.all_reduce_min(1, "forward", [])
         await waiting
         return [*seen, [ranks.called(0), ranks.called(1)]]
 
@@ -197,7 +197,7 @@ def test_whoever_enters_wakes_exactly_the_ranks_that_have_not() -> None:
         async def enter(rank: int) -> None:
             nonlocal entering
             entering = rank
-            await ranks.barrier(rank, "forward")
+            await ranks.all_reduce_min(rank, "forward", [])
 
         ranks.on_enter = wake
         await asyncio.gather(*(enter(rank) for rank in (2, 0, 3, 1)))
@@ -209,10 +209,10 @@ def test_whoever_enters_wakes_exactly_the_ranks_that_have_not() -> None:
 def test_a_rank_that_is_cancelled_in_an_operation_does_not_keep_the_others() -> None:
     async def main() -> bool:
         ranks, _ = group(2)
-        first = asyncio.create_task(ranks.barrier(0, "forward"))
+        first = asyncio.create_task(ranks.all_reduce_min(0, "forward", []))
         await clock.sleep(0.1)
         first.cancel()
-        await ranks.barrier(1, "forward")
+        await ranks.all_reduce_min(1, "forward", [])
         await asyncio.wait([first])
         return first.cancelled()
 
