@@ -57,8 +57,9 @@ class EngineConfig:
     ``hisparse_buffer`` the c4 entries that a request keeps on the device, beside its newest 64.
 
     With ``pd`` there are two engines, prefill and decode, of ``tp`` ranks each. ``queue_size`` is
-    the number of transfer queues, ``workers`` the threads that they share, ``wire_gb_per_s`` what
-    one thread moves (0: what the hardware gives), timeouts are seconds, ``decode_pool_pages`` and
+    the number of transfer queues, each with a thread of its own: a larger one adds threads.
+    ``workers`` beyond the number of queues are shared out among them; ``wire_gb_per_s`` is what one
+    thread moves (0: what the hardware gives). Timeouts are seconds, ``decode_pool_pages`` and
     ``metadata_slots`` sizes of the decode side (0: as many pages as the prefill side, 2 slots a
     running request).
     """

@@ -3,6 +3,10 @@
 One rule: a queue carries one job at a time, to its end. A room keeps to its queue, so its chunks
 stay in order, and whatever is slow holds up every room behind it (head-of-line blocking inside a
 shard), and no other.
+
+Every queue has a thread of its own, however few ``workers`` there are, as in SGLang's NIXL backend;
+workers beyond the number of queues are shared out among them. So a larger ``queue_size`` adds
+threads, and what they carry.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ class Job:
 def queue_rate(config: EngineConfig, hw: Hardware) -> float:
     """Bytes per second of one queue: its threads' streams, or its even share of the link.
 
-    Threads are dealt out evenly, at least one a queue.
+    A queue has one thread, or as many as ``config.workers`` gives to each.
     """
     threads = max(1, config.workers // config.queue_size)
     stream = config.wire_gb_per_s * 1e9 or hw.wire_bytes_per_s

@@ -1,6 +1,9 @@
 """`queue_size`: how many transfer queues there are. A room goes to queue ``room % queue_size`` and
 waits for whatever is in front of it there.
 
+Every queue has a thread of its own, so a larger ``queue_size`` adds threads, and the bandwidth of
+their streams: it does not only shorten the line in front of a room.
+
 Production flag: SGLANG_DISAGGREGATION_QUEUE_SIZE.
 """
 
@@ -15,6 +18,6 @@ QUEUE_SIZE = toggle(
     4,
     flag="SGLANG_DISAGGREGATION_QUEUE_SIZE",
     applies="engine",
-    about="transfer queues; a room goes to room % queue_size",
+    about="transfer queues, each with a thread of its own; a room goes to room % queue_size",
     needs=("pd",),
 )

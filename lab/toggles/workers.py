@@ -1,4 +1,8 @@
-"""`workers`: the threads of the prefill side that post and await transfers; the queues share them.
+"""`workers`: the threads of the prefill side that post and await transfers.
+
+Every queue has a thread of its own, however few workers there are; those beyond the number of
+queues are shared out among them (8 workers: two threads for each of 4 queues, one for each of 8, or
+of 32).
 
 Production flag: SGLANG_DISAGGREGATION_THREAD_POOL_SIZE.
 """
@@ -14,6 +18,6 @@ WORKERS = toggle(
     8,
     flag="SGLANG_DISAGGREGATION_THREAD_POOL_SIZE",
     applies="engine",
-    about="transfer threads, shared by the queues",
+    about="transfer threads; each queue has one of its own, those beyond are shared out",
     needs=("pd",),
 )
