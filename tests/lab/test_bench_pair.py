@@ -9,7 +9,12 @@ name: pair
 workload: {kind: tool_sessions, preset: small, sessions: 2, turns: 1}
 arms:
   - {name: alone}
-  - {name: timed out, pd: true, workers: 1, queue_size: 1, wire_gb_per_s: 0.001, waiting_timeout: 20}
+  - name: timed out
+    pd: true
+    workers: 1
+    queue_size: 1
+    wire_gb_per_s: 0.001
+    waiting_timeout: 20
 """
 
 
