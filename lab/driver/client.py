@@ -75,7 +75,8 @@ async def ask(http: httpx.AsyncClient, request: Ask) -> Outcome:
         outcome.error = f"{'left' if leaves else 'no end'} after {limit} s"
     except (httpx.HTTPError, BrokenStream) as error:
         outcome.status = "transport_error"
-        outcome.error = f"{type(error).__name__}: {error}"
+        name = "" if isinstance(error, BrokenStream) else f"{type(error).__name__}: "
+        outcome.error = f"{name}{error}"
     outcome.done_s = now()
     return outcome
 

@@ -74,7 +74,7 @@ class Received:
 
     def _head(self, body: Any) -> dict[str, Any] | None:
         if not isinstance(body, dict) or "error" in body:
-            raise BrokenStream(f"an error instead of a reply: {refusal(body)}")
+            raise BrokenStream(refusal(body))
         self.request_id = _utf8(body.get("id") or "") or self.request_id
         self.usage = _counts(body.get("usage") or self.usage)
         choices = body.get("choices") or []

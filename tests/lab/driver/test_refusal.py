@@ -15,6 +15,7 @@ from lab.driver.refusal import MOST, refusal
         ('{"error": {"message": "no room", "type": "t", "code": "c"}}', "c: no room"),
         ({"error": {"message": "no\nroom", "type": "server_error"}}, "server_error: no room"),
         ({"error": {"message": "no"}}, "no"),
+        ({"error": {"message": "Room 7 failed", "code": "room_failed"}}, "Room 7 failed"),
         ({"error": "down"}, "{'error': 'down'}"),
         ({"error": {"message": 5}}, "{'error': {'message': 5}}"),
         ("<html>\n oops </html>", "<html> oops </html>"),
