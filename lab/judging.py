@@ -8,7 +8,8 @@ An arm's verdict is the first that holds:
                       waited in vain while nothing at all went on
 ``nondeterministic``  an arm of equal configuration and seed has another history
 ``inconclusive``      replies are missing, a detector failed, or a toggle was never exercised
-``clean``             every reply was due, came, and is right
+``clean``             every reply that was due came, and is right; its reason tells how many tries
+                      failed before, and which faults the engine had meanwhile
 
 Rates are per session, over the sessions that were owed a reply: one whose client left before its
 first answer shows nothing. Everything is read from the history, so a stored run can be judged
@@ -27,13 +28,13 @@ from typing import Any
 from lab.asking import unlike_its_file
 from lab.copies import stored_geometry
 from lab.detectors import Kind, examine, worst
-from lab.detectors.surface import whole
-from lab.exposure import exposure, shown, unexercised, violations
+from lab.detectors.surface import finished, whole
+from lab.exposure import exposure, faults, unexercised, violations
 from lab.mismatches import mismatches
 from lab.planned import context_of
 from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
 from lab.remedies import explained
-from lab.rooms import late_writes
+from lab.rooms import failures, late_writes
 from lab.stats import fisher, newcombe, wilson
 from lab.wedge import wedge
 
@@ -95,7 +96,7 @@ def judge_arm(
         rate=len(sessions) / owed if owed else 0.0,
         ci95=wilson(len(sessions), owed),
         outcomes=dict(Counter(found.detector for found in named.values()).most_common()),
-        violations=shown(history.counters),
+        violations=violations(history.counters),
         exposure=exposure(history.counters),
         verdict=verdict,
         expected=expected_verdict(expect, history.name),
@@ -103,9 +104,11 @@ def judge_arm(
         wall_s=history.wall_s,
         virtual_s=history.virtual_s,
         reason=reason,
+        faults=faults(history.counters),
         expected_violations=expected_violations(expect, history.name),
         mismatches=mismatches(stored_geometry(history)),
         late_writes=tuple(late_writes(history.events)),
+        room_failures=failures(history.rooms),
     ), findings
 
 
@@ -130,7 +133,7 @@ def expected_verdict(expect: Expect | None, name: str) -> str | None:
 
 
 def expected_violations(expect: Expect | None, name: str) -> tuple[str, ...]:
-    """The violations that the scenario wants named in the arm."""
+    """The violations and faults that the scenario wants named in the arm."""
     wanted = _wanted(expect, name)
     if wanted is None or isinstance(wanted, str):
         return ()
@@ -166,8 +169,18 @@ def _conclude(
         return "wedged", stuck
     if twin is not None and twin.history_digest != history.history_digest:
         return "nondeterministic", f"{twin.name!r} is equal in all settings and went otherwise"
-    missing = _missing(history, findings)
-    return ("inconclusive", missing) if missing else ("clean", "")
+    missing, beside = _missing(history, findings), _beside(history)
+    said = "; ".join(part for part in (missing, beside) if part)
+    return "inconclusive" if missing else "clean", said
+
+
+def _beside(history: ArmHistory) -> str:
+    """What the replies that came do not show: tries that failed before, and the engine's faults."""
+    again = sum(max(0, reply.tries - 1) for reply in history.replies)
+    found = [f"{name} {n}" for name, n in faults(history.counters).items()]
+    tries = f"{again} {'try' if again == 1 else 'tries'} failed and"
+    parts = [f"{tries} {'was' if again == 1 else 'were'} asked again"] if again else []
+    return "; ".join([*parts, *([f"faults: {', '.join(found)}"] if found else [])])
 
 
 def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
@@ -176,8 +189,7 @@ def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
         if kind == "engine_died":
             return f"the engine died: {' '.join(str(fields.get('error')).split())}"
     due = sum(reply.due for reply in history.replies)
-    finished = sum(reply.due and reply.status == "ok" for reply in history.replies)
-    if not finished:
+    if not any(reply.due and finished(reply) for reply in history.replies):
         return "no reply finished"
     unfinished = [found for found in findings if found.kind == Kind.UNFINISHED.value]
     if unfinished:

@@ -52,7 +52,7 @@ class SessionPlan:
 class Reply:
     """One reply that was due, whatever became of it. Times in seconds of the arm's clock.
 
-    ``tries`` is how often it was asked for; all else is of the last time.
+    ``tries`` is how often it was asked for; all else is of the last time, but ``first_sent_s``.
     """
 
     session: int
@@ -73,8 +73,14 @@ class Reply:
     request_id: str | None = None
     error: str | None = None
     tries: int = 1
+    first_sent_s: float | None = None  # None where nobody noted it: as ``sent_s``
     expected_text: str = ""
     expected_call: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def began_s(self) -> float:
+        """When it was asked for the first time."""
+        return self.sent_s if self.first_sent_s is None else self.first_sent_s
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,25 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class LateWrite:
+    """What pieces of one kind of a room destroyed of one victim after the room lost its pages.
+
+    ``pages`` of them, the first numbered ``first``: of a piece's pages, each time that one was hit;
+    ``unit`` is ``request slot`` where they are that. ``victim_room`` is 0 for a victim that is no
+    request.
+    """
+
+    writer_room: int
+    victim_room: int
+    victim: str
+    piece: str  # kv | state
+    unit: str  # page | request slot
+    first: int
+    pages: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class ArmVerdict:
     """What the judges concluded about one arm; rates are per session."""
 
@@ -131,18 +156,25 @@ class ArmVerdict:
     rate: float
     ci95: tuple[float, float]
     outcomes: dict[str, int]  # detector -> corrupt replies (first detector that fired)
-    violations: dict[str, int]
+    violations: dict[str, int]  # broken invariants, by name
     exposure: dict[str, int]
     verdict: str  # clean | corrupt | inconclusive | wedged | nondeterministic | parser_fault
     expected: str | None
     history_digest: str
     wall_s: float
     virtual_s: float
-    reason: str = ""  # one phrase: why inconclusive, who wedged
-    expected_violations: tuple[str, ...] = ()  # those that the scenario wants to see broken
+    reason: str = ""  # one phrase: why inconclusive, who wedged, what a clean arm went through
+    faults: dict[str, int] = field(default_factory=dict)  # what destroyed no row, by name
+    expected_violations: tuple[str, ...] = ()  # and faults: those that the scenario wants to see
     caveat: str = ""  # why the expectation is not this run's: it was smaller, or changed
     mismatches: tuple[str, ...] = ()  # pools that are another size on the host, one phrase each
-    late_writes: tuple[str, ...] = ()  # which room wrote into whose pages, one phrase a pair
+    late_writes: tuple[LateWrite, ...] = ()  # which room wrote into whose pages
+    room_failures: dict[str, int] = field(default_factory=dict)  # rooms that failed, by reason
+
+    @property
+    def seen(self) -> dict[str, int]:
+        """Violations, then faults."""
+        return self.violations | self.faults
 
 
 @dataclass(frozen=True)

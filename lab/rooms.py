@@ -7,13 +7,14 @@ when the prefill is told of the pages, to the room's end.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.disagg.rooms import LEGAL, KVPoll
 from engine.pools.layouts import FLASH_LAYERS
 from lab.copies import stored_geometry
+from lab.records import LateWrite
 
 if TYPE_CHECKING:
     from engine.disagg.records import RoomRecord
@@ -24,6 +25,8 @@ LATE_WRITE = "late_write_into_owned_page"
 WAITING = KVPoll.WAITING_FOR_INPUT.title
 FAILED, SUCCESS = KVPoll.FAILED.title, KVPoll.SUCCESS.title
 PASSED = tuple(state.title for state in KVPoll if LEGAL[state])  # states that a room leaves again
+SLOTTED = "c128_state"  # the pool that is addressed by request slot
+FAILED_ROOM = re.compile(r"\broom \d+ failed\b|\broom_failed\b")
 
 
 class Seen(NamedTuple):
@@ -33,9 +36,14 @@ class Seen(NamedTuple):
     pages: RoomPages
 
 
-def disaggregated(history: ArmHistory) -> bool:
-    """Whether the arm had rooms, or was set to have some."""
-    return bool(history.rooms or history.settings.get("pd"))
+def disaggregated(settings: Mapping[str, Any], counters: Mapping[str, int]) -> bool:
+    """Whether an arm had rooms, or was set to have some."""
+    return bool(settings.get("pd") or counters.get("rooms"))
+
+
+def names_a_room(error: str) -> bool:
+    """Whether a client's error is that of a room that failed."""
+    return bool(FAILED_ROOM.search(error))
 
 
 def times_in(entered: Mapping[str, float], until: float) -> dict[str, tuple[float, bool]]:
@@ -82,26 +90,44 @@ def layers_of(history: ArmHistory) -> dict[str, int]:
     return {str(row["pool"]): int(row["layers"]) for row in stored_geometry(history)}
 
 
-def worst_first(rooms: Iterable[Seen]) -> list[Seen]:
-    """Rooms whose pages differ, then those that failed, then those without an end, then others."""
-    order = {FAILED: 1, SUCCESS: 3}
-    return sorted(
-        rooms, key=lambda it: 0 if it.pages.different else order.get(it.record.outcome, 2)
-    )
+def worst_first(rooms: Iterable[Seen], involved: Mapping[int, str]) -> list[Seen]:
+    """Rooms with a part in a late write, then those whose pages differ, those that failed, those
+    without an end, and the others.
+    """
+    order = {FAILED: 2, SUCCESS: 4}
+
+    def rank(seen: Seen) -> int:
+        if seen.record.room in involved:
+            return 0
+        return 1 if seen.pages.different else order.get(seen.record.outcome, 3)
+
+    return sorted(rooms, key=rank)
+
+
+def involved(found: Iterable[LateWrite]) -> dict[int, str]:
+    """Rooms with a part in a late write: ``wrote late into 3``, ``hit by 8``."""
+    told: defaultdict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for it in found:
+        told[it.writer_room]["wrote late into"].append(str(it.victim_room or it.victim))
+        if it.victim_room:
+            told[it.victim_room]["hit by"].append(str(it.writer_room))
+    return {
+        room: "; ".join(f"{how} {', '.join(dict.fromkeys(who))}" for how, who in parts.items())
+        for room, parts in told.items()
+    }
 
 
 def summary(rooms: Sequence[Seen]) -> dict[str, Any]:
-    """The rooms of an arm in numbers; ``failed`` by reason.
+    """The rooms of an arm in numbers.
 
     Ranks share their rooms: a room is counted once, its pages and bytes on every rank.
     """
     firsts = [it.record for it in rooms if it.record.rank == 0]
     outcomes = Counter(record.outcome for record in firsts)
-    failed = Counter(reason(record.why) for record in firsts if record.outcome == FAILED)
     return {
         "rooms": len(firsts),
         "succeeded": outcomes[SUCCESS],
-        "failed": dict(failed.most_common()),
+        "failed": failures(firsts),
         "without_end": len(firsts) - outcomes[SUCCESS] - outcomes[FAILED],
         "pages_compared": sum(it.pages.compared for it in rooms),
         "pages_different": sum(it.pages.different for it in rooms),
@@ -111,25 +137,53 @@ def summary(rooms: Sequence[Seen]) -> dict[str, Any]:
     }
 
 
+def failures(records: Iterable[RoomRecord]) -> dict[str, int]:
+    """What rooms failed of and how many of each, the most first. Ranks share their rooms."""
+    ill = (it.why for it in records if it.outcome == FAILED and it.rank == 0)
+    return dict(Counter(map(reason, ill)).most_common())
+
+
 def reason(why: str) -> str:
     """What a room failed of, without the numbers that are this room's alone."""
     return re.sub(r"\d[\d.,]*", "N", why) or "unknown"
 
 
-def late_writes(events: Iterable[tuple[int, str, Mapping[str, Any]]]) -> list[str]:
-    """One phrase for each writer and victim, in the order in which they were seen."""
-    pairs: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+def late_writes(events: Iterable[tuple[int, str, Mapping[str, Any]]]) -> list[LateWrite]:
+    """One for each writer, victim and kind of place, in the order in which they were seen."""
+    hits: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
     for _, kind, fields in events:
         if kind == "violation" and fields.get("name") == LATE_WRITE:
-            who = (str(fields.get(key, "?")) for key in ("writer_room", "victim_room", "victim"))
-            pairs.setdefault(tuple(who), []).append(fields)
-    return [
-        f"room {writer} into room {room} ({victim}), {_where(found)}"
-        for (writer, room, victim), found in pairs.items()
-    ]
+            who = (fields.get(key) for key in ("writer_room", "victim_room", "victim", "piece"))
+            hits.setdefault((*who, _unit(fields)), []).append(fields)
+    return [_late_write(found) for found in hits.values()]
 
 
-def _where(found: Sequence[Mapping[str, Any]]) -> str:
-    """``page 12, 640 rows``: the first page, and the rows lost in all."""
-    rows = sum(int(fields.get("rows", 0)) for fields in found)
-    return f"page {found[0].get('page', '?')}, {rows:,} rows"
+def _late_write(found: Sequence[Mapping[str, Any]]) -> LateWrite:
+    first = found[0]
+    return LateWrite(
+        writer_room=int(first.get("writer_room", 0)),
+        victim_room=int(first.get("victim_room", 0)),
+        victim=str(first.get("victim", "?")),
+        piece=str(first.get("piece", "?")),
+        unit=_unit(first),
+        first=int(first.get("page", 0)),
+        pages=sum(int(fields.get("n", 1)) for fields in found),
+        rows=sum(int(fields.get("rows", 0)) for fields in found),
+    )
+
+
+def _unit(fields: Mapping[str, Any]) -> str:
+    return "request slot" if fields.get("pools") == SLOTTED else "page"
+
+
+def late_phrases(found: Iterable[LateWrite]) -> list[str]:
+    """``room 8 into room 3 (request 3): page 70 and 2 more (kv, 600 rows)``: one for each writer
+    and victim.
+    """
+    pairs: dict[str, list[str]] = {}
+    for it in found:
+        victim = f"room {it.victim_room} ({it.victim})" if it.victim_room else it.victim
+        more = f" and {it.pages - 1} more" if it.pages > 1 else ""
+        where = f"{it.unit} {it.first}{more} ({it.piece}, {it.rows:,} rows)"
+        pairs.setdefault(f"room {it.writer_room} into {victim}", []).append(where)
+    return [f"{who}: {', '.join(where)}" for who, where in pairs.items()]

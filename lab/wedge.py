@@ -2,13 +2,16 @@
 
 One rule: slow is not wedged. A client that waited in vain proves a wedge only if, from its sending
 to its giving up, no reply to anybody finished and the engine did nothing either. An engine that
-says itself that it makes no progress is believed.
+says itself that it makes no progress is believed where a reply that was due did not finish: where
+all of them did, it was wrong, or got on again, and its word is a fault beside the verdict.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
+
+from lab.detectors.surface import finished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +30,9 @@ def wedge(history: ArmHistory) -> str | None:
     """Who waits for what: in the clock's words and the engine's own, or a client that waited while
     nothing finished; None if live.
     """
-    told = [said for said in (history.stalled, _no_progress(history)) if said is not None]
+    missing = any(reply.due and not finished(reply) for reply in history.replies)
+    said = (history.stalled, _no_progress(history) if missing else None)
+    told = [phrase for phrase in said if phrase is not None]
     return "; ".join(told) if told else _in_vain(history)
 
 
@@ -44,7 +49,7 @@ def _no_progress(history: ArmHistory) -> str | None:
             break
     if told is None:
         return None
-    return f"no progress since {told['since_ns'] / NS:.3f} s: {told['waiting']}"
+    return f"nothing got on after {told['since_ns'] / NS:.3f} s; {told['waiting']}"
 
 
 def _in_vain(history: ArmHistory) -> str | None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 # U+FF5C is DSML's own bar; damaged and look-alike replies show it doubled, as U+2016, or as ASCII.
 BARS = "[｜‖|]{1,2}"
 MARKER = re.compile(rf"{BARS}\s*DSML\s*{BARS}")
-CUT = ("length", "abort")  # a reply with these did not end by itself: its limit did, or the server
+ABORT = "abort"
+CUT = ("length", ABORT)  # a reply with these did not end by itself: its limit did, or the server
 THINK, END_THINK = "<think>", "</think>"
 _LITERAL = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
@@ -39,6 +40,11 @@ def whole(reply: Reply) -> str:
     parts = [reply.reasoning or "", reply.content or ""]
     parts += [f"{name} {arguments}" for name, arguments in calls(reply)]
     return "\n".join(part for part in parts if part)
+
+
+def finished(reply: Reply) -> bool:
+    """Whether a reply came whole, or up to its own limit: the server did not abort it."""
+    return reply.status == "ok" and reply.finish_reason != ABORT
 
 
 def calls(reply: Reply) -> list[tuple[str, str]]:

@@ -109,9 +109,11 @@ def exposure(arms: Sequence[ArmVerdict]) -> str:
 
 
 def wrong(arms: Sequence[ArmVerdict]) -> str:
-    """Outcome classes and violations of every arm."""
-    rows = [[arm.name, words.tally(arm.outcomes), words.tally(arm.violations)] for arm in arms]
-    return table(["arm", "corrupt replies by class", "violations and faults"], rows)
+    """Outcome classes, violations and faults of every arm."""
+    rows = [
+        [arm.name, *map(words.tally, (arm.outcomes, arm.violations, arm.faults))] for arm in arms
+    ]
+    return table(["arm", "corrupt replies by class", "violations", "faults"], rows)
 
 
 def host_tiers(histories: Sequence[ArmHistory]) -> list[str]:

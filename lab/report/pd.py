@@ -5,49 +5,50 @@ One rule: whoever destroyed a page is named together with whose page it was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lab.report import words
-from lab.rooms import LATE_WRITE
+from lab.rooms import LATE_WRITE, disaggregated, late_phrases
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict
 
 NAMED = 3  # writers and victims that a line names before it only counts
-CAUSES = {
-    "waiting_timeouts": "waiting timeouts",
-    "bootstrap_timeouts": "bootstrap timeouts",
-    "room_aborts": "aborts",
-    "metadata_false_alarm": "false alarms over metadata",
-}
 
 
 def pd_lines(arms: Sequence[ArmVerdict]) -> list[str]:
     """One line for each disaggregated arm; those of which the same is to be said share theirs."""
-    said = {arm.name: [f"{rooms(arm)}; {late(arm)}"] if paired(arm) else [] for arm in arms}
+    said = {
+        arm.name: [f"{rooms(arm)}; {late(arm)}"]
+        if disaggregated(arm.settings, arm.exposure)
+        else []
+        for arm in arms
+    }
     return [f"rooms: {line}" for line in words.by_arm(said)]
 
 
-def paired(arm: ArmVerdict) -> bool:
-    """Whether the arm had rooms, or was set to have some."""
-    return bool(arm.settings.get("pd") or arm.exposure.get("rooms"))
-
-
 def rooms(arm: ArmVerdict) -> str:
-    """``240, 72 failed (waiting timeouts 69, aborts 3)``."""
+    """``240, 72 failed (timed out in WaitingForInput 69, ...), 40 asked again``."""
     opened, failed = arm.exposure.get("rooms", 0), arm.exposure.get("rooms_failed", 0)
-    seen = {**arm.exposure, **arm.violations}
-    causes = [f"{said} {n}" for key, said in CAUSES.items() if (n := seen.get(key, 0))]
-    return f"{opened}, {failed} failed" + (f" ({', '.join(causes)})" if causes else "")
+    again = arm.exposure.get("client_retries", 0)
+    return f"{opened}, {failed_of(failed, arm.room_failures)}" + (
+        f", {again} asked again" if again else ""
+    )
+
+
+def failed_of(failed: int, reasons: Mapping[str, int]) -> str:
+    """``72 failed (timed out in WaitingForInput 69, ...)``."""
+    return f"{failed} failed" + (f" ({words.tally(reasons)})" if reasons else "")
 
 
 def late(arm: ArmVerdict) -> str:
-    """How many pages a room wrote that was no longer its own, and which room's they were."""
-    pages = arm.violations.get(LATE_WRITE, 0)
-    if not pages and not arm.late_writes:
+    """How many late writes destroyed something, which room's they were and whose it was."""
+    hits = sum(it.pages for it in arm.late_writes) or arm.violations.get(LATE_WRITE, 0)
+    if not hits:
         return "no late write into an owned page"
-    named = "; ".join(arm.late_writes[:NAMED])
-    hidden = len(arm.late_writes) - NAMED
+    phrases = late_phrases(arm.late_writes)
+    hidden = len(phrases) - NAMED
     more = f"; and {hidden} more pairs of rooms" if hidden > 0 else ""
-    return f"late writes into {pages} owned pages: {named}{more}"
+    told = f": {'; '.join(phrases[:NAMED])}{more}" if phrases else ""
+    return f"{hits} late write{'' if hits == 1 else 's'}{told}"

@@ -46,7 +46,7 @@ HOST = {
 RATES = ("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first")
 REPLIES = ("corrupt\nreplies", "unfin-\nished")
 VERDICT = ("verdict", "as\nexpected")
-WRONG = ("what went wrong", "corrupt replies by class", "violations\nand faults")
+WRONG = ("what went wrong", "corrupt replies by class", "violations")
 
 
 def print_run(verdict: RunVerdict, console: Console) -> None:
@@ -144,15 +144,17 @@ def counted(counters: Mapping[str, int], key: str) -> str:
 
 
 def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
-    """Outcome classes of corrupt replies and violations by name, of the arms that have any."""
-    rows = [
-        (arm.name, words.tally(arm.outcomes), words.tally(arm.violations))
-        for arm in arms
-        if any(arm.outcomes.values()) or any(arm.violations.values())
-    ]
-    if not rows:
+    """Outcome classes of corrupt replies, violations and faults by name, of the arms that have any;
+    no column of faults where there are none.
+    """
+    found = [arm for arm in arms if any({**arm.outcomes, **arm.seen}.values())]
+    if not found:
         return [Text("No corrupt reply, no violation and no fault in any arm.\n")]
-    return [Fitted(WRONG, rows, WRONG)]
+    heads = [*WRONG, *(["faults"] if any(any(arm.faults.values()) for arm in found) else [])]
+    rows = [
+        (arm.name, *map(words.tally, (arm.outcomes, arm.violations, arm.faults))) for arm in found
+    ]
+    return [Fitted(heads, [row[: len(heads)] for row in rows], heads)]
 
 
 def notes(verdict: RunVerdict) -> Text:

@@ -55,14 +55,17 @@ def of(arm: ArmVerdict) -> str:
 
 
 def as_expected(arm: ArmVerdict) -> bool:
-    """Whether verdict and violations are the scenario's; also where it expects nothing of it."""
+    """Whether verdict, violations and faults are the scenario's; also where it expects nothing."""
     silent = arm.expected is None or bool(arm.caveat)
-    return silent or (arm.expected == arm.verdict and not unseen(arm))
+    return silent or (arm.expected == arm.verdict and not unlike(arm))
 
 
-def unseen(arm: ArmVerdict) -> list[str]:
-    """The violations that the scenario expects of the arm and nobody saw."""
-    return [name for name in arm.expected_violations if not arm.violations.get(name)]
+def unlike(arm: ArmVerdict) -> list[str]:
+    """``without`` what the scenario expects of the arm and nobody saw, ``with`` unnamed faults."""
+    unseen = [name for name in arm.expected_violations if not arm.seen.get(name)]
+    unnamed = [name for name in arm.faults if name not in arm.expected_violations]
+    said = {"without": unseen, "with": unnamed}
+    return [f"{how} {', '.join(names)}" for how, names in said.items() if names]
 
 
 def expected_word(arm: ArmVerdict) -> str:
@@ -77,7 +80,7 @@ def expected_word(arm: ArmVerdict) -> str:
         return "yes"
     if arm.expected != arm.verdict:
         return f"NO: {arm.expected}"
-    return f"NO: without {', '.join(unseen(arm))}"
+    return f"NO: {', '.join(unlike(arm))}"
 
 
 def tally(counts: Mapping[str, int]) -> str:
@@ -187,9 +190,9 @@ def expectation(arms: Sequence[ArmVerdict]) -> list[str]:
     unsettled = [arm.caveat for arm in arms if arm.caveat]
     if not wrong and not unsettled:
         return ["as expected"]
-    lacking = sorted({n for arm in wrong if arm.expected == arm.verdict for n in unseen(arm)})
-    without = f" (NO: without {', '.join(lacking)})" if lacking else ""
-    parts = [f"{len(wrong)} of {len(arms)} arms NOT as expected{without}"] if wrong else []
+    besides = sorted({p for arm in wrong if arm.expected == arm.verdict for p in unlike(arm)})
+    how = f" (NO: {'; '.join(besides)})" if besides else ""
+    parts = [f"{len(wrong)} of {len(arms)} arms NOT as expected{how}"] if wrong else []
     if unsettled:
         parts.append(f"{len(unsettled)} of {len(arms)} arms open ({unsettled[0]})")
     return parts

@@ -78,7 +78,8 @@ def _expectations(scenario: Scenario) -> Iterator[Problem]:
 def _violations(path: Path, expectation: Expectation) -> Iterator[Problem]:
     """Whether some engine can name these violations, and the verdict that they make is expected.
 
-    A fault goes with any verdict.
+    A fault goes with any verdict: clients that ask again are served in spite of it, and an engine
+    that made no progress may have got on.
     """
     evidence = {name for defect in catalog().values() for name in defect.evidence}
     known = tuple(sorted({*evidence, *FAULTS, BOOKS}))

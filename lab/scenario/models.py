@@ -46,7 +46,7 @@ class Flip(Frozen):
 
 
 class Expectation(Frozen):
-    """What an arm must conclude, and the violations that must be named in it."""
+    """What an arm must conclude, and the violations and faults that must be named in it."""
 
     verdict: Verdict
     violations: tuple[str, ...] = ()

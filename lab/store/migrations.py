@@ -5,6 +5,7 @@ One rule: a migration that was ever released is never edited, only followed by a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from duckdb import DuckDBPyConnection
@@ -162,3 +163,26 @@ def m004_rooms(db: DuckDBPyConnection) -> None:
                 GROUP BY run, arm, rank, room, pool, layer, position);
         """
     )
+
+
+@migration
+def m005_faults(db: DuckDBPyConnection) -> None:
+    """Faults beside violations, what rooms failed of, and when a reply was asked for first.
+
+    Verdicts of before had faults among the violations, which are taken apart, and sentences for
+    late writes, which are dropped: `kvlab judge` finds them again.
+    """
+    db.execute("ALTER TABLE replies ADD COLUMN first_sent_s DOUBLE")
+    db.execute("ALTER TABLE verdicts ADD COLUMN faults JSON DEFAULT '{}'")
+    db.execute("ALTER TABLE verdicts ADD COLUMN room_failures JSON DEFAULT '{}'")
+    counted = db.execute("SELECT run, arm, name FROM counters WHERE name LIKE 'fault:%'").fetchall()
+    faults = {(run, arm, name.removeprefix("fault:")) for run, arm, name in counted}
+    for run, arm, text in db.execute("SELECT run, arm, violations FROM verdicts").fetchall():
+        found = json.loads(text)
+        apart = {name: n for name, n in found.items() if (run, arm, name) in faults}
+        left = {name: n for name, n in found.items() if name not in apart}
+        db.execute(
+            "UPDATE verdicts SET violations = ?, faults = ?, late_writes = '[]'"
+            " WHERE run = ? AND arm = ?",
+            [json.dumps(left), json.dumps(apart), run, arm],
+        )

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from lab.records import ArmVerdict, Asked, Comparison, Finding, Reply
+from lab.records import ArmVerdict, Asked, Comparison, Finding, LateWrite, Reply
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,16 +23,18 @@ ARM_COLUMNS = (
 REPLY_COLUMNS = (
     *("session", "turn", "due", "status", "finish_reason", "raw_text", "content", "reasoning"),
     *("tool_calls", "prompt_tokens", "cached_tokens", "completion_tokens"),
-    *("sent_s", "first_token_s", "done_s", "request_id", "error", "tries"),
+    *("sent_s", "first_token_s", "done_s", "request_id", "error", "tries", "first_sent_s"),
 )
 FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
 VERDICT_COLUMNS = (
     *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
     *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
-    *("expected_violations", "caveat", "mismatches", "late_writes"),
+    *("faults", "expected_violations", "caveat", "mismatches", "late_writes", "room_failures"),
 )
 TUPLES = ("expected_violations", "mismatches", "late_writes")
-JSON_COLUMNS = frozenset({"tool_calls", "outcomes", "violations", "exposure", *TUPLES})
+JSON_COLUMNS = frozenset(
+    {"tool_calls", "outcomes", "violations", "faults", "exposure", "room_failures", *TUPLES}
+)
 
 Row = Sequence[Any]
 
@@ -77,7 +79,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict | list | tuple):
-        return json.dumps(value)
+        return json.dumps(value, default=asdict)
     return value
 
 
@@ -113,6 +115,7 @@ def arm_verdict_of(row: Row) -> ArmVerdict:
     fields = fields_of(VERDICT_COLUMNS, own)
     for column in TUPLES:
         fields[column] = tuple(fields[column])
+    fields["late_writes"] = tuple(LateWrite(**it) for it in fields["late_writes"])
     return ArmVerdict(
         name=name,
         settings=json.loads(settings),
@@ -167,7 +170,7 @@ def session_rows(replies: Iterable[Reply]) -> list[list[Any]]:
         row = rows.setdefault(reply.session, [reply.session, 0, None, None])
         row[1] += reply.due
         if reply.status != "not_sent":
-            row[2] = reply.sent_s if row[2] is None else min(row[2], reply.sent_s)
+            row[2] = reply.began_s if row[2] is None else min(row[2], reply.began_s)
         if reply.done_s is not None:
             row[3] = reply.done_s if row[3] is None else max(row[3], reply.done_s)
     return [rows[session] for session in sorted(rows)]

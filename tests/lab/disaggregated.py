@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from engine.disagg.records import RoomDigest, RoomRecord
 from engine.pools.layouts import FLASH_LAYERS
@@ -16,7 +17,7 @@ from tests.lab.samples import history
 BYTES = {"c4": 37_440, "index_k": 16_384, "c128": 1_728}
 WAITING_TIMEOUT, BOOTSTRAP_TIMEOUT, CLIENT_TIMEOUT = 4.0, 8.0, 60.0
 LATE = "late_write_into_owned_page"
-TIMED_OUT = "waiting timeout after 4.000 s"
+TIMED_OUT = "timed out in WaitingForInput"
 
 
 def room(number: int, *, began_s: float = 0.0, took_s: float = 0.5, why: str = "") -> RoomRecord:
@@ -67,10 +68,20 @@ def digests(made: RoomRecord, differs: int | None = None) -> list[RoomDigest]:
     ]
 
 
-def late_write(writer: int, victim: int, page: int) -> tuple[int, str, dict[str, int | str]]:
+def late_write(
+    writer: int, victim: int, page: int, *, pools: str = "c4, index_k, c128", **changed: int | str
+) -> tuple[int, str, dict[str, int | str]]:
     """The event of bytes of ``writer`` that landed in a page of ``victim``."""
     who = {"writer_room": writer, "victim": f"request {victim + 1000}", "victim_room": victim}
-    return 5_000, "violation", {"name": LATE, "n": 1, **who, "page": page, "rows": 256}
+    what = {"piece": "kv", "pools": pools, "page": page, "rows": 256}
+    return 5_000, "violation", {"name": LATE, "n": 1, **who, **what, **changed}
+
+
+def retry(session: int, took_s: float, error: str, *, turn: int = 0) -> tuple[int, str, Any]:
+    """The event of a try that failed after ``took_s`` and was asked again."""
+    told = {"session": session, "turn": turn, "tries": 1, "status": "transport_error"}
+    ended = {"error": error, "sent_ns": 1_000, "done_ns": 1_000 + round(took_s * 1e9)}
+    return 5_000, "client_retry", {**told, **ended}
 
 
 def disaggregated(name: str, *, rooms: int = 6) -> ArmHistory:

@@ -62,8 +62,8 @@ def test_a_disaggregated_arm_has_a_line_with_writers_and_victims() -> None:
     pair.events.append(late_write(2, 5, 301))
     verdict, _ = judge_run("r", "s", 0, [pair, history("plain")], None)
     text = markdown(verdict)
-    assert "- rooms: 6, 1 failed (waiting timeouts 1); late writes into" in text
-    assert 'room 2 into room 5 (request 1005), page 301, 256 rows (arm "pd")' in text
+    assert "- rooms: 6, 1 failed (timed out in WaitingForInput 1); 1 late write: room 2" in text
+    assert 'room 2 into room 5 (request 1005): page 301 (kv, 256 rows) (arm "pd")' in text
     assert text.count("- rooms: ") == 1
 
 

@@ -4,40 +4,59 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.records import ArmVerdict
+from lab.records import ArmVerdict, LateWrite
 from lab.report.pd import pd_lines
 from lab.report.table import run_report
 from tests.lab.disaggregated import LATE
 from tests.lab.report.test_table import printed
 from tests.lab.samples import arm_verdict, history, sample_run
 
-COUNTED = {"rooms": 240, "rooms_failed": 72, "waiting_timeouts": 69, "room_aborts": 3}
+COUNTED = {"rooms": 240, "rooms_failed": 72}
+REASONS = {"timed out in WaitingForInput": 69, "aborted by the client": 3}
 
 
 def pair(**changed: object) -> ArmVerdict:
     """A verdict on a disaggregated arm."""
     made = arm_verdict(history("pd"), corrupt=0)
-    return replace(made, settings={**made.settings, "pd": True}, exposure=COUNTED, **changed)
+    told = {"exposure": COUNTED, "room_failures": REASONS, **changed}
+    return replace(made, settings={**made.settings, "pd": True}, **told)
+
+
+def wrote(writer: int, **changed: object) -> LateWrite:
+    made = LateWrite(writer, writer + 1, "request 7", "kv", "page", 3, 1, 8)
+    return replace(made, **changed)
 
 
 def test_it_says_how_many_rooms_failed_and_of_what() -> None:
     assert pd_lines([pair()]) == [
-        "rooms: 240, 72 failed (waiting timeouts 69, aborts 3); "
+        "rooms: 240, 72 failed (timed out in WaitingForInput 69, aborted by the client 3); "
         'no late write into an owned page (arm "pd")'
     ]
 
 
-def test_a_false_alarm_is_what_a_room_failed_of() -> None:
-    (line,) = pd_lines([pair(violations={"metadata_false_alarm": 14})])
-    assert "72 failed (waiting timeouts 69, aborts 3, false alarms over metadata 14)" in line
+def test_it_says_how_often_clients_asked_again() -> None:
+    (line,) = pd_lines([pair(exposure={**COUNTED, "client_retries": 40})])
+    assert "aborted by the client 3), 40 asked again; no late write" in line
 
 
 def test_it_names_the_first_writers_and_their_victims() -> None:
-    told = tuple(f"room {n} into room {n + 1} (request 7), page 3, 8 rows" for n in range(5))
-    (line,) = pd_lines([pair(violations={LATE: 31}, late_writes=told)])
-    assert "; late writes into 31 owned pages: room 0 into room 1 (request 7)" in line
+    told = tuple(wrote(n, pages=2) for n in range(5))
+    (line,) = pd_lines([pair(violations={LATE: 10}, late_writes=told)])
+    assert (
+        "; 10 late writes: room 0 into room 1 (request 7): page 3 and 1 more (kv, 8 rows); " in line
+    )
     assert "room 2 into room 3" in line and "room 3 into" not in line
     assert line.endswith('; and 2 more pairs of rooms (arm "pd")')
+
+
+def test_pages_and_request_slots_of_one_victim_are_told_apart() -> None:
+    slot = wrote(1, piece="state", unit="request slot", first=5, rows=128)
+    told = (wrote(1, first=70, pages=3, rows=1_600), slot, wrote(4, victim_room=0, victim="cache"))
+    (line,) = pd_lines([pair(violations={LATE: 5}, late_writes=told)])
+    assert (
+        "room 1 into room 2 (request 7): page 70 and 2 more (kv, 1,600 rows), "
+        "request slot 5 (state, 128 rows); room 4 into cache: page 3 (kv, 8 rows)"
+    ) in line
 
 
 def test_arms_of_which_the_same_is_to_be_said_share_a_line() -> None:

@@ -90,16 +90,6 @@ def test_a_name_breaks_between_its_words() -> None:
     assert {"one", "at", "time", "graph"} <= set(rates)
 
 
-def test_a_long_violation_is_not_broken_either() -> None:
-    verdict, _ = sample_run()
-    outcomes = dict.fromkeys(("leaked_markup", "wrong_value", "loop", "script_mix", "tag_salad"), 7)
-    violations = {"page_changed_between_match_and_read": 12, "page_books_broken": 3}
-    first = replace(verdict.arms[0], name=ALONE, outcomes=outcomes, violations=violations)
-    text = printed(run_report(replace(verdict, arms=(first,), comparisons=())), 80)
-    assert max(len(line) for line in text.splitlines()) <= 80
-    assert {*outcomes, *violations} <= set(text.replace(",", " ").split())
-
-
 def test_a_table_that_fits_is_one() -> None:
     table = Fitted(("arm", "a", "b"), [["x y", "1", "2"]])
     assert table.pieces(12) == [[0, 1, 2]] and table.wide([0, 1, 2]) == 11

@@ -42,7 +42,9 @@ def test_violations_belong_to_an_arm_that_is_corrupt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verdict", ["clean", "wedged", "inconclusive", "corrupt"])
-def test_a_fault_may_be_expected_with_any_verdict(tmp_path: Path, verdict: str) -> None:
+def test_a_fault_may_be_expected_with_any_verdict_since_others_may_still_be_served(
+    tmp_path: Path, verdict: str
+) -> None:
     expected = f"{{verdict: {verdict}, violations: [no_progress]}}"
     found = load_scenario(broken(tmp_path, "{verdict: clean}", expected))
     assert [e.violations for e in found.expect.values()].count(("no_progress",)) == 1

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from engine.disagg.records import RoomDigest
-from lab.records import ArmHistory
+from lab.records import ArmHistory, LateWrite
 from lab.store import Difference, RoomPages, migrations, open_results
 from lab.store.migrations import MIGRATIONS
 from tests.lab.disaggregated import digests, disaggregated, room
@@ -20,6 +20,7 @@ from tests.lab.samples import history, run_verdict
 
 STORED = RoomDigest(7, "post_store", "c4", 0, 0, 11, 5)
 LANDED = STORED._replace(stage="post_transfer", page=21)
+FAULTS, FAILED = {"no_progress": 2}, {"timed out in WaitingForInput": 7}
 MOST, LEAST = 2**63 - 1, -(2**63)
 
 
@@ -113,16 +114,40 @@ def test_arms_do_not_see_each_other_s_pages() -> None:
     assert found == {}
 
 
-def test_late_writes_of_a_verdict_are_kept() -> None:
+def test_late_writes_faults_and_failures_of_a_verdict_are_kept() -> None:
     arm = disaggregated("pd")
     verdict = run_verdict("", [arm], {"pd": 0})
-    told = ("room 41 into room 57 (request 1057), page 12, 256 rows",)
+    told = (LateWrite(41, 57, "request 1057", "kv", "page", 12, 3, 256),)
     with open_results(Path(":memory:")) as results:
         run = results.begin_run("any", "", 0, {})
         results.save_arm(run, arm)
-        judged = replace(verdict.arms[0], late_writes=told)
+        judged = replace(verdict.arms[0], late_writes=told, faults=FAULTS, room_failures=FAILED)
         results.save_verdict(run, replace(verdict, run=run, arms=(judged,)), {})
-        assert results.verdict(run).arms[0].late_writes == told
+        assert results.verdict(run).arms[0] == judged
+
+
+def test_faults_of_verdicts_of_before_are_taken_from_among_the_violations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = list(MIGRATIONS)
+    monkeypatch.setattr(migrations, "MIGRATIONS", whole[:4])
+    with duckdb.connect(str(tmp_path / "lab.duckdb")) as db:
+        migrations.migrate(db, "lab.duckdb")
+        db.execute("INSERT INTO runs VALUES ('r', 's', '', 0, '{}', 'done', now(), 1, 2, '{}')")
+        db.execute("INSERT INTO arms VALUES ('r', 0, 'a', '{}', 3, 'd', 1, 2, NULL, NULL)")
+        db.execute("INSERT INTO counters VALUES ('r', 0, 'fault:no_progress', 2)")
+        db.execute(
+            "INSERT INTO verdicts (run, arm, judged_at, sessions, sessions_corrupt, replies_due,"
+            " replies_corrupt, unfinished, rate, ci95_low, ci95_high, outcomes, violations,"
+            " exposure, verdict, reason, late_writes) VALUES ('r', 0, now(), 1, 0, 1, 0, 0, 0, 0,"
+            """ 1, '{}', '{"room_bytes_differ": 1, "no_progress": 2}', '{}', 'corrupt', '',"""
+            """ '["room 2 into room 5"]')"""
+        )
+    monkeypatch.setattr(migrations, "MIGRATIONS", whole)
+    with open_results(tmp_path / "lab.duckdb") as results:
+        (arm,) = results.verdict("r").arms
+    assert (arm.violations, arm.faults) == ({"room_bytes_differ": 1}, {"no_progress": 2})
+    assert (arm.late_writes, arm.room_failures) == ((), {})
 
 
 def test_a_file_of_before_rooms_opens_and_reads(
