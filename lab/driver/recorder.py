@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lab.driver.client import Outcome
 
 Progress = Callable[[int, int], None]
+NS = 1_000_000_000
 
 
 class Recorder:
@@ -34,18 +35,24 @@ class Recorder:
         self.plans, self.events, self._progress = plans, events, progress
         self.start_s = 0.0  # the loop's time at which the arm began
         self._due = sum(len(plan.turns) for plan in plans)
-        self._sent_s: dict[tuple[int, int], float] = {}
+        self._sent_s: dict[tuple[int, int], float] = {}  # the first time
+        self._resent_s: dict[tuple[int, int], float] = {}  # the last time
         self._tries: Counter[tuple[int, int]] = Counter()
         self._replies: dict[tuple[int, int], Reply] = {}
 
     def sending(self, plan: SessionPlan, turn: int, now_s: float) -> None:
         """Note that a turn's request goes out, in case nothing ever comes back."""
-        self._sent_s[plan.index, turn] = now_s - self.start_s
+        self._resent_s[plan.index, turn] = now_s - self.start_s
+        self._sent_s.setdefault((plan.index, turn), now_s - self.start_s)
         self._tries[plan.index, turn] += 1
 
     def retrying(self, plan: SessionPlan, turn: int, outcome: Outcome) -> None:
-        """A try failed, and the client will ask again: what it failed of stays in the history."""
+        """A try failed, and the client will ask again: what it failed of stays in the history.
+
+        ``sent_ns`` and ``done_ns`` are on the arm's clock, as are a reply's times.
+        """
         if self.events is not None:
+            done_s = outcome.sent_s if outcome.done_s is None else outcome.done_s
             self.events.count("client_retries")
             self.events.emit(
                 "client_retry",
@@ -54,12 +61,16 @@ class Recorder:
                 tries=self._tries[plan.index, turn],
                 status=outcome.status,
                 error=str(outcome.error),
+                sent_ns=round((outcome.sent_s - self.start_s) * NS),
+                done_ns=round((done_s - self.start_s) * NS),
             )
 
     def received(self, plan: SessionPlan, turn: int, outcome: Outcome) -> None:
         """File what became of a turn."""
-        tries = self._tries[plan.index, turn]
-        self._file(replace(_reply(plan, turn, outcome, self.start_s), tries=tries))
+        place = plan.index, turn
+        reply = _reply(plan, turn, outcome, self.start_s)
+        first_s = self._sent_s.get(place)
+        self._file(replace(reply, tries=self._tries[place], first_sent_s=first_s))
         self._progress(len(self._replies), self._due)
 
     def withdraw(self, plan: SessionPlan, turn: int) -> None:
@@ -80,11 +91,16 @@ class Recorder:
 
     def _missing(self, plan: SessionPlan, turn: int, why: str) -> Reply:
         empty = replace(_unfinished(plan, turn), error=why)
-        sent_s = self._sent_s.get((plan.index, turn))
-        if sent_s is None:
+        place = plan.index, turn
+        if place not in self._sent_s:
             return empty
-        tries = self._tries[plan.index, turn]
-        return replace(empty, status="timeout", sent_s=sent_s, tries=tries)
+        return replace(
+            empty,
+            status="timeout",
+            sent_s=self._resent_s[place],
+            tries=self._tries[place],
+            first_sent_s=self._sent_s[place],
+        )
 
     def _file(self, reply: Reply) -> None:
         self._replies[reply.session, reply.turn] = reply

@@ -7,7 +7,7 @@ count from WaitingForInput on the decode side to their end.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from lab.plots import FIGURES
 from lab.plots.histogram import HATCH, ILL, WELL, bins, draw_bars, draw_marks
 from lab.plots.style import new_figure, title, wrapped
 from lab.rooms import SUCCESS, disaggregated, latency_s
+from lab.tries import failed_tries
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,27 +26,37 @@ if TYPE_CHECKING:
 
 MOST = 12  # arms in one figure
 XLABEL = (
-    "seconds of the arm's clock: replies from sending to their end, rooms from WaitingForInput to "
-    "their end"
+    "seconds of the arm's clock, to the end: replies from when they were first asked for, tries "
+    "that failed from when they were sent, rooms from WaitingForInput"
 )
 LEGEND = {"answered, succeeded": (WELL, ""), "without an answer, failed": (ILL, HATCH)}
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of one panel: of what ended well, of what did not, and how many never began."""
+    """Seconds of one panel: of what ended well, of what did not, and how many never began.
+
+    ``tries`` are those that failed and were asked again, each from its own sending.
+    """
 
     what: str
     well: list[float]
     ill: list[float]
     unborn: int = 0
+    tries: list[float] = field(default_factory=list)
+
+    @property
+    def failed(self) -> list[float]:
+        """All that is drawn as a failure."""
+        return [*self.ill, *self.tries]
 
     def told(self) -> str:
-        """``replies: 238 answered, median 1.2 s, 2 without an answer``."""
+        """``replies: 238 answered, median 1.2 s; 2 not; 40 asked again``."""
         good, bad = ("succeeded", "failed") if self.what == "rooms" else ("answered", "not")
         middle = f", median {np.median(self.well):.3g} s" if self.well else ""
         unborn = f", {self.unborn} ended before" if self.unborn else ""
-        return f"{self.what}: {len(self.well)} {good}{middle}; {len(self.ill)} {bad}{unborn}"
+        tries = f"; {len(self.tries)} asked again" if self.tries else ""
+        return f"{self.what}: {len(self.well)} {good}{middle}; {len(self.ill)} {bad}{unborn}{tries}"
 
 
 @FIGURES.register("latency")
@@ -55,17 +66,17 @@ def draw(
     findings: Mapping[str, Sequence[Finding]],
 ) -> Figure | None:
     """One row an arm: replies left, rooms right, all on one axis; nothing without such an arm."""
-    every = [arm for arm in histories if disaggregated(arm)]
+    every = [arm for arm in histories if disaggregated(arm.settings, arm.counters)]
     arms = worst(every)
     drawn = [(arm, times) for arm in arms for times in (replies(arm), rooms(arm))]
     limits = [at for arm in arms for at in timeouts(arm).values()]
-    edges = bins([s for _, it in drawn for s in (*it.well, *it.ill)], limits)
+    edges = bins([s for _, it in drawn for s in (*it.well, *it.failed)], limits)
     if edges is None:
         return None
     figure = new_figure(9.6, 1.3 + 2.1 * len(arms))
     panels = figure.subplots(len(arms), 2, sharex=True, squeeze=False)
     for axes, (arm, times) in zip(panels.flatten(), drawn, strict=True):
-        draw_bars(axes, times.well, times.ill, edges)
+        draw_bars(axes, times.well, times.failed, edges)
         axes.set_title(times.told(), pad=5 + 10 * draw_marks(axes, timeouts(arm)))
     for axes, arm in zip(panels[:, 0], arms, strict=True):
         axes.set_ylabel(f"{wrapped(arm.name, 22)}\n\ncount")
@@ -84,18 +95,20 @@ def legend() -> list[Patch]:
 
 def worst(arms: Sequence[ArmHistory]) -> list[ArmHistory]:
     """At most ``MOST`` arms, those with the most failures, in their own order."""
-    ill = {arm.name: len(replies(arm).ill) + len(rooms(arm).ill) for arm in arms}
+    ill = {arm.name: len(replies(arm).failed) + len(rooms(arm).failed) for arm in arms}
     taken = sorted(ill, key=lambda name: -ill[name])[:MOST]
     return [arm for arm in arms if arm.name in taken]
 
 
 def replies(arm: ArmHistory) -> Times:
-    """From sending to the end, whatever the end was."""
-    sent = [
-        (it.status == "ok", it.done_s - it.sent_s) for it in arm.replies if it.done_s is not None
+    """From the first asking to the end, whatever the end was, and the tries that failed before."""
+    asked = [
+        (it.status == "ok", it.done_s - it.began_s) for it in arm.replies if it.done_s is not None
     ]
     unborn = sum(it.due and it.status == "not_sent" for it in arm.replies)
-    return Times("replies", [s for ok, s in sent if ok], [s for ok, s in sent if not ok], unborn)
+    tries = [it.took_s for it in failed_tries(arm) if it.took_s is not None]
+    well, ill = ([s for ok, s in asked if ok is wanted] for wanted in (True, False))
+    return Times("replies", well, ill, unborn, tries)
 
 
 def rooms(arm: ArmHistory) -> Times:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lab.copies import PATH, ROWS, copy_paths, stored_geometry
-from lab.exposure import exposure, shown
+from lab.exposure import exposure, faults, violations
 from lab.report.endings import errors
 from lab.report.origin import origin
 
@@ -50,14 +50,15 @@ def shown_document(
 
 
 def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]:
-    """One arm: what was concluded, what its replies failed of, all that it counted, its copy paths
+    """One arm: what was concluded, what its tries failed of, all that it counted, its copy paths
     and its geometry.
     """
     observed = {
         "name": history.name,
         "toggles": history.settings,
         "sessions": history.sessions,
-        "violations": shown(history.counters),
+        "violations": violations(history.counters),
+        "faults": faults(history.counters),
         "exposure": exposure(history.counters),
         "verdict": None,
         "reason": None,
@@ -68,7 +69,7 @@ def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]
     return {
         **(arm_document(verdict) if verdict is not None else observed),
         "stalled": history.stalled,
-        "errors": errors(history.replies),
+        "errors": errors(history),
         "counters": {n: c for n, c in history.counters.items() if not n.startswith((PATH, ROWS))},
         "paths": [asdict(path) for path in copy_paths(history.counters)],
         "geometry": stored_geometry(history),

@@ -1,4 +1,4 @@
-"""Why replies never came, in few lines.
+"""Why tries failed, in few lines: those that were asked again, and the last ones of replies.
 
 One rule: errors that differ only in their numbers (a room, its seconds) are one reason, told as it
 was met first.
@@ -10,21 +10,24 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from lab.tries import failed_tries
 
-    from lab.records import Reply
+if TYPE_CHECKING:
+    from lab.records import ArmHistory
 
 MOST = 5
 NUMBER = re.compile(r"\d[\d.,]*")
 
 
-def errors(replies: Iterable[Reply]) -> dict[str, int]:
-    """How many replies failed on the way or timed out, by reason: at most ``MOST``, by number."""
+def errors(history: ArmHistory) -> dict[str, int]:
+    """How many tries failed on the way or timed out, by reason: at most ``MOST``, by number."""
     first: dict[str, str] = {}
     times: Counter[str] = Counter()
-    for reply in replies:
-        if reply.status in ("transport_error", "timeout") and reply.error:
-            alike = NUMBER.sub("#", reply.error)
-            times[first.setdefault(alike, reply.error)] += 1
+    for status, error in [
+        *((it.status, it.error) for it in failed_tries(history)),
+        *((it.status, it.error) for it in history.replies),
+    ]:
+        if status in ("transport_error", "timeout") and error:
+            alike = NUMBER.sub("#", error)
+            times[first.setdefault(alike, error)] += 1
     return dict(times.most_common(MOST))

@@ -21,6 +21,7 @@ from lab.report.grid import Fitted, plain_table
 from lab.report.origin import origin
 from lab.report.table import COLOURS
 from lab.report.tiers import MISMATCH, geometry_table, paths_table
+from lab.tries import failed_tries
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -122,11 +123,7 @@ def arm_view(
     """One arm, fit for a bug report: its run's head, its verdict, effective settings, how its
     replies ended, counters, copy paths and geometry.
     """
-    ends = Counter(
-        reply.status if reply.status != "ok" else f"ok, {reply.finish_reason}"
-        for reply in history.replies
-    )
-    failed = errors(history.replies)
+    failed = errors(history)
     title = Text(f"{history.name}: {history.sessions} sessions\n", style="bold")
     title.append(f"{history.history_digest}\n", style="not bold dim")
     if verdict is not None:
@@ -141,12 +138,22 @@ def arm_view(
         *([head(stored)] if stored is not None else []),
         title,
         pairs("setting", "value", settings),
-        pairs("replies ended", "times", _told(dict(sorted(ends.items())))),
-        *([pairs("errors of replies", "times", _told(failed))] if failed else []),
+        pairs("replies ended", "times", _told(endings(history))),
+        *([pairs("errors of tries", "times", _told(failed))] if failed else []),
         pairs("counter", "value", _told(others(history.counters))),
         *([paths_table(paths)] if (paths := copy_paths(history.counters)) else []),
         *([geometry_table(rows)] if (rows := stored_geometry(history)) else []),
     )
+
+
+def endings(history: ArmHistory) -> dict[str, int]:
+    """How replies ended, by name, and at last how many tries failed and were asked again."""
+    ends = Counter(
+        reply.status if reply.status != "ok" else f"ok, {reply.finish_reason}"
+        for reply in history.replies
+    )
+    again = len(failed_tries(history))
+    return dict(sorted(ends.items())) | ({"failed, asked again": again} if again else {})
 
 
 def _told(counts: Mapping[str, object]) -> dict[str, str]:

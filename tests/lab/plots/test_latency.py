@@ -20,6 +20,7 @@ from tests.lab.disaggregated import (
     TIMED_OUT,
     WAITING_TIMEOUT,
     disaggregated,
+    retry,
     room,
 )
 from tests.lab.plots.test_figures import texts
@@ -46,6 +47,15 @@ def test_it_counts_replies_and_rooms_and_those_that_failed_apart() -> None:
     found = said(arm)
     assert "replies: 4 answered, median 0.1 s; 1 not" in found
     assert "rooms: 5 succeeded, median 0.5 s; 1 failed" in found
+
+
+def test_a_reply_counts_from_its_first_asking_and_tries_that_failed_are_drawn_too() -> None:
+    arm = disaggregated("pd")
+    arm.replies[0] = replace(arm.replies[0], sent_s=5.0, done_s=5.7, first_sent_s=0.0, tries=2)
+    arm.events.append(retry(0, WAITING_TIMEOUT, "room 3 failed"))
+    found = latency.replies(arm)
+    assert found.well[0] == 5.7 and found.tries == found.failed == [WAITING_TIMEOUT]
+    assert "replies: 6 answered, median 0.1 s; 0 not; 1 asked again" in said(arm)
 
 
 def test_each_timeout_is_a_line_with_its_name() -> None:

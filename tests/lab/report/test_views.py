@@ -9,6 +9,7 @@ from lab.records import Asked
 from lab.report.origin import origin
 from lab.report.views import arm_view, run_view, runs_table
 from lab.store import RunStatus, StoredRun
+from tests.lab.disaggregated import retry
 from tests.lab.report.test_table import cells, printed
 from tests.lab.samples import ARMS, history, reply, sample_run
 from tests.lab.tiers import DORMANT, row, tiered
@@ -60,7 +61,15 @@ def test_an_arm_says_what_its_replies_failed_of() -> None:
     text = printed(arm_view(found))
     assert cells(text, why.format(0, 300)) == ["2"]
     assert cells(text, "timed out") == ["1"]
-    assert "errors of replies" not in printed(arm_view(history("an arm")))
+    assert "errors of tries" not in printed(arm_view(history("an arm")))
+
+
+def test_an_arm_says_how_many_tries_were_asked_again_and_what_they_failed_of() -> None:
+    arm = history("an arm")
+    arm.events += [retry(session, 4.0, f"room {session} failed") for session in (3, 7)]
+    text = printed(arm_view(arm))
+    assert cells(text, "failed, asked again") == ["2"]
+    assert cells(text, "room 3 failed") == ["2"]
 
 
 def test_in_eighty_columns_no_arm_s_name_and_no_run_s_id_is_cut() -> None:
