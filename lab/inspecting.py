@@ -61,15 +61,18 @@ def inspect_json(
 
 
 def inspect_rooms(results: Results, run: str, arm: str | None, limit: int) -> None:
-    """Print the rooms of each arm, or of one, those that failed or differ first."""
+    """Print the rooms of each arm, or of one, the worst first."""
     for history, rooms in _rooms(results, run, arm):
         show(rooms_view(history, rooms, limit))
 
 
 def inspect_rooms_json(results: Results, run: str, arm: str | None, limit: int) -> None:
-    """The same as one document: the run, and for each arm its rooms in all and one by one."""
+    """The same as one document: the run, and its arms with their rooms in all and one by one."""
     found = [rooms_document(*seen, limit) for seen in _rooms(results, run, arm)]
-    show_json({**run_document(results.run(run)), "rooms": found})
+    stored = results.run(run)
+    judged = zip(stored.arms, stored.verdicts, strict=False)
+    verdicts = [verdict for name, verdict in judged if arm in (None, name)]
+    show_json({**run_document(stored), "arms": found, "verdicts": verdicts})
 
 
 def _rooms(results: Results, run: str, arm: str | None) -> Iterator[tuple[ArmHistory, list[Seen]]]:

@@ -1,6 +1,7 @@
 """What `kvlab show --rooms` says of a disaggregated arm: its rooms, one by one and in all.
 
-One rule: failed rooms and rooms whose pages differ come first, whatever is left out.
+One rule: whoever wrote late, whoever was hit, rooms whose pages differ and failed rooms come first,
+whatever is left out. A column that says nothing of any room shown is left out too.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from lab.report import words
 from lab.report.grid import Fitted
+from lab.report.pd import failed_of
 from lab.rooms import (
     FAILED,
     PASSED,
@@ -21,6 +22,8 @@ from lab.rooms import (
     disaggregated,
     flash_bytes,
     free_while_written_s,
+    involved,
+    late_phrases,
     late_writes,
     layers_of,
     summary,
@@ -37,6 +40,9 @@ ABOUT = ("room", "request", "prompt\ntokens", "chunks", "outcome", "why")
 SIDES = {"prefill": PASSED, "decode": PASSED[:-1]}  # only the prefill side knows Transferring
 SHORT = {"Bootstrapping": "boot-\nstrapping", "WaitingForInput": "waiting\nfor input"}
 PAGES = ("page rows\ncompared", "differ", "first that differs")
+KEPT = ("room", "outcome", *PAGES[:2])  # columns that are shown whatever they say
+SILENT = frozenset({"–", "0", "0.000", "0.00"})
+PART = "late writes"
 LATE = "free while\nwritten, s"
 LEGEND = """\
 Seconds of the arm's clock in each state, with a + where the arm ended in it.
@@ -49,51 +55,72 @@ receiver.
 
 def rooms_view(history: ArmHistory, rooms: Sequence[Seen], limit: int) -> RenderableType:
     """An arm's rooms, the worst first and at most ``limit``, and all of them in one line."""
-    if not disaggregated(history):
+    if not disaggregated(history.settings, history.counters):
         return Text(f"{history.name}: not disaggregated (pd is off), so it has no rooms.\n")
-    head = Text(f"{history.name}: {summary_line(rooms)}\n", style="bold")
+    again = history.counters.get("client_retries", 0)
+    head = Text(f"{history.name}: {summary_line(rooms, again)}\n", style="bold")
     head.append("".join(late_lines(history, limit)), style="red")
-    shown = worst_first(rooms)[:limit]
+    parts = involved(late_writes(history.events))
+    shown = worst_first(rooms, parts)[:limit]
     if not shown:
         return head
     hidden = len(rooms) - len(shown)
     more = f"{hidden} more; --limit N shows more\n" if hidden else ""
-    return Group(head, rooms_table(history, shown), Text(more + LEGEND, style="dim"))
+    return Group(head, rooms_table(history, shown, parts), Text(more + LEGEND, style="dim"))
 
 
 def late_lines(history: ArmHistory, limit: int) -> list[str]:
     """Which room wrote into whose pages, a line each, and how many lines more there are."""
-    found = late_writes(history.events)
+    found = late_phrases(late_writes(history.events))
     hidden = len(found) - limit
     lines = [f"late write: {said}\n" for said in found[:limit]]
     return [*lines, *([f"late writes of {hidden} more pairs of rooms\n"] if hidden > 0 else [])]
 
 
-def rooms_table(history: ArmHistory, rooms: Sequence[Seen]) -> Fitted:
-    """One row a room; seconds that its pages were free while they were written, where any were."""
+def rooms_table(
+    history: ArmHistory, rooms: Sequence[Seen], parts: Mapping[int, str]
+) -> RenderableType:
+    """One row a room; ``parts`` is what rooms had to do with late writes."""
     states = [(side, state) for side, passed in SIDES.items() for state in passed]
     pools = list(dict.fromkeys(pool for it in rooms for pool in it.record.moved_bytes))
-    late = [LATE] if any(free_while_written_s(it.record) for it in rooms) else []
     heads = [
         *ABOUT,
+        PART,
         *(f"{side}\n{SHORT.get(state, state.lower())}" for side, state in states),
         "total\nMB",
         *(f"{pool}\nMB" for pool in pools),
         *PAGES,
-        *late,
+        LATE,
     ]
     layers = layers_of(history)
     rows = [
         [
             *about_cells(it),
+            parts.get(it.record.room, NONE),
             *(time_cell(it, side, state, history.virtual_s) for side, state in states),
             *mb_cells(it, pools, layers),
             *page_cells(it),
-            *([seconds(free_while_written_s(it.record))] if late else []),
+            seconds(free_while_written_s(it.record)),
         ]
         for it in rooms
     ]
-    return Fitted(heads, rows, text=("outcome", "why", PAGES[-1]))
+    told = telling(heads, rows)
+    return Fitted(
+        [heads[column] for column in told],
+        [[row[column] for column in told] for row in rows],
+        text=("outcome", "why", PART, PAGES[-1]),
+    )
+
+
+def telling(heads: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> list[int]:
+    """The columns that say something of some room; a request has its room's number as a rule."""
+    columns = []
+    for column, head in enumerate(heads):
+        cells = {str(row[column]) for row in rows}
+        same = head == "request" and all(str(row[0]) == str(row[column]) for row in rows)
+        if head in KEPT or not (same or cells <= SILENT):
+            columns.append(column)
+    return columns
 
 
 def about_cells(room: Seen) -> list[str | Text]:
@@ -143,16 +170,19 @@ def megabytes(value: float) -> str:
     return f"{value / 1e6:.2f}"
 
 
-def summary_line(rooms: Sequence[Seen]) -> str:
-    """``240 rooms: 168 succeeded, 72 failed (waiting timeout 72); 9,600 page rows ...``."""
+def summary_line(rooms: Sequence[Seen], again: int = 0) -> str:
+    """``rooms 240: 168 succeeded, 72 failed (timed out in WaitingForInput 72), 40 asked again``...
+
+    ``again`` is how many tries failed and were asked again.
+    """
     told = summary(rooms)
     if not told["rooms"]:
         return "no room was opened"
-    failed = told["failed"]
     ends = [
         f"{told['succeeded']} succeeded",
-        f"{sum(failed.values())} failed" + (f" ({words.tally(failed)})" if failed else ""),
+        failed_of(sum(told["failed"].values()), told["failed"]),
         *([f"{told['without_end']} without an end"] if told["without_end"] else []),
+        *([f"{again} asked again"] if again else []),
     ]
     where = f" (in rooms: {told['rooms_different']})" if told["rooms_different"] else ""
     return (
@@ -164,14 +194,17 @@ def summary_line(rooms: Sequence[Seen]) -> str:
 
 def rooms_document(history: ArmHistory, rooms: Sequence[Seen], limit: int) -> dict[str, Any]:
     """The same for `--json`: durations in seconds, and whether a state was left."""
-    layers = layers_of(history)
+    layers, late = layers_of(history), late_writes(history.events)
+    shown = worst_first(rooms, involved(late))[:limit]
     return {
-        "arm": history.name,
-        "disaggregated": disaggregated(history),
-        "summary": {**summary(rooms), "late_writes": late_writes(history.events)},
-        "rooms": [
-            room_document(it, layers, history.virtual_s) for it in worst_first(rooms)[:limit]
-        ],
+        "name": history.name,
+        "disaggregated": disaggregated(history.settings, history.counters),
+        "summary": {
+            **summary(rooms),
+            "asked_again": history.counters.get("client_retries", 0),
+            "late_writes": [asdict(it) for it in late],
+        },
+        "rooms": [room_document(it, layers, history.virtual_s) for it in shown],
     }
 
 

@@ -11,7 +11,10 @@ from tests.lab.report.test_table import cells
 pytestmark = pytest.mark.usefixtures("folder")
 
 PAIR, PLAIN = "fp8, graph on", "bf16, graph on"
-WROTE = "room 2 into room 5 (request 1005), page 301, 256 rows"
+WROTE = {
+    **{"writer_room": 2, "victim_room": 5, "victim": "request 1005"},
+    **{"piece": "kv", "unit": "page", "first": 301, "pages": 1, "rows": 256},
+}
 
 
 @pytest.fixture
@@ -36,19 +39,26 @@ def test_rooms_of_one_arm_hold_no_other_s(run: str, kvlab) -> None:
 
 def test_the_limit_counts_rooms(run: str, kvlab) -> None:
     said = kvlab("show", "--rooms", "--arm", PAIR, "--limit", "1").out
-    assert "5 more; --limit N shows more" in said and cells(said, "4")
+    assert "5 more; --limit N shows more" in said and cells(said, "2")
     assert "more; --limit" not in kvlab("show", "--rooms", "--arm", PAIR).out
 
 
 def test_rooms_as_json_are_one_object_an_arm(run: str, kvlab) -> None:
-    document = kvlab("show", "--rooms", "--json", "--limit", "2").json
-    plain, pair, _ = document["rooms"]
+    document = kvlab("show", "--rooms", "--json", "--limit", "3").json
+    plain, pair, _ = document["arms"]
     assert document["run"] == run and not plain["disaggregated"] and plain["rooms"] == []
-    assert [made["room"] for made in pair["rooms"]] == [4, 2]
+    assert [made["room"] for made in pair["rooms"]] == [2, 5, 4]
     assert pair["summary"]["pages_different"] == 1
-    assert pair["summary"]["late_writes"] == [
-        "room 2 into room 5 (request 1005), page 301, 256 rows"
-    ]
+    assert pair["summary"]["late_writes"] == [WROTE]
+    shown = kvlab("show", "--json").json
+    assert [arm["name"] for arm in document["arms"]] == [arm["name"] for arm in shown["arms"]]
+    assert document["verdicts"] == shown["verdicts"]
+
+
+def test_rooms_of_one_arm_as_json_are_that_arm_s_alone(run: str, kvlab) -> None:
+    document = kvlab("show", "--rooms", "--json", "--arm", PAIR).json
+    assert [arm["name"] for arm in document["arms"]] == [PAIR]
+    assert document["verdicts"] == kvlab("show", "--json", "--arm", PAIR).json["verdicts"]
 
 
 def test_an_unknown_arm_s_rooms_are_told(run: str, kvlab) -> None:

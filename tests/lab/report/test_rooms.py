@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lab.report.rooms import rooms_document, rooms_view
-from lab.rooms import Seen, worst_first
+from lab.rooms import Seen, late_writes, worst_first
 from lab.store import Difference, RoomPages
 from tests.lab.disaggregated import TIMED_OUT, disaggregated, late_write, room
 from tests.lab.report.test_table import cells, printed
@@ -22,10 +22,10 @@ def seen() -> list[Seen]:
     return [Seen(it, pages.get(it.room, SAME)) for it in disaggregated("pd").rooms]
 
 
-def test_rooms_that_differ_come_first_then_those_that_failed_or_have_no_end() -> None:
+def test_late_writers_and_their_victims_come_first_then_rooms_that_differ_failed_or_go_on() -> None:
     still_open = Seen(replace(room(9), outcome="open"), UNSEEN)
-    order = [it.record.room for it in worst_first([*seen(), still_open])]
-    assert order == [4, 2, 9, 1, 3, 5, 6]
+    order = [it.record.room for it in worst_first([*seen(), still_open], {6: "hit by 3", 3: ""})]
+    assert order == [3, 6, 4, 2, 9, 1, 5]
 
 
 def test_a_room_s_row_says_what_it_was_how_long_and_what_arrived() -> None:
@@ -54,24 +54,54 @@ def test_the_limit_hides_the_best_rooms_and_says_so() -> None:
 def test_one_line_sums_the_arm_up() -> None:
     text = " ".join(printed(rooms_view(disaggregated("pd"), seen(), 0), WIDE).split())
     assert text == (
-        "pd: rooms 6: 5 succeeded, 1 failed (waiting timeout after N s 1); page rows compared 45, "
-        "different 1 (in rooms: 1); 20.97 MB as 43 layers send them, 1.00 MB moved"
+        "pd: rooms 6: 5 succeeded, 1 failed (timed out in WaitingForInput 1); page rows compared "
+        "45, different 1 (in rooms: 1); 20.97 MB as 43 layers send them, 1.00 MB moved"
     )
+    arm = disaggregated("pd")
+    arm.counters["client_retries"] = 3
+    assert "WaitingForInput 1), 3 asked again; page" in printed(rooms_view(arm, seen(), 0), WIDE)
 
 
 def test_a_state_that_the_arm_ended_in_is_marked() -> None:
     waits = replace(room(9), prefill={"Bootstrapping": 800.0}, decode={}, outcome="open")
     arm = replace(disaggregated("pd"), virtual_s=812.4)
-    row = cells(printed(rooms_view(arm, [Seen(waits, UNSEEN)], 1), WIDE), "9")
+    row = cells(printed(rooms_view(arm, [Seen(waits, UNSEEN), *seen()], 9), WIDE), "9")
     assert row[5:10] == ["12.400+", "–", "–", "–", "–"]
+
+
+def test_a_column_that_says_nothing_of_any_room_is_left_out() -> None:
+    plain = [Seen(replace(room(3), request=3, moved_bytes={"c4": 0, "aux": 0}), SAME)]
+    text = printed(rooms_view(disaggregated("pd"), plain, 9), WIDE)
+    assert cells(text, "3") == [
+        *("600", "1", "Success", "0.010", "0.190", "0.300", "0.005", "0.500", "3.49"),
+        *("9", "0"),
+    ]
+    heads = {"request", "why", "late", "c4", "aux", "first"}
+    assert not heads & {word for line in text.splitlines()[1:5] for word in line.split()}
 
 
 def test_late_writes_are_told_with_writer_and_victim_up_to_the_limit() -> None:
     arm = disaggregated("pd")
     arm.events += [late_write(2, victim, 301) for victim in (5, 6, 5)]
     text = printed(rooms_view(arm, seen(), 1), WIDE)
-    assert "late write: room 2 into room 5 (request 1005), page 301, 512 rows\n" in text
+    said = "late write: room 2 into room 5 (request 1005): page 301 and 1 more (kv, 512 rows)\n"
+    assert said in text
     assert "late writes of 1 more pairs of rooms" in text
+    every = printed(rooms_view(arm, seen(), 9), WIDE)
+    assert cells(every, "2")[5] == "wrote late into 5, 6"
+    assert cells(every, "5")[5] == cells(every, "6")[5] == "hit by 2"
+
+
+def test_a_page_and_a_request_slot_are_two_late_writes_with_rows_of_their_own() -> None:
+    found = late_writes([late_write(2, 5, 70, n=3, rows=600), slot_hit()])
+    assert [(it.piece, it.unit, it.first, it.pages, it.rows) for it in found] == [
+        ("kv", "page", 70, 3, 600),
+        ("state", "request slot", 4, 1, 128),
+    ]
+
+
+def slot_hit() -> tuple[int, str, dict[str, int | str]]:
+    return late_write(2, 5, 4, piece="state", pools="c128_state", rows=128)
 
 
 def test_an_arm_that_was_not_disaggregated_is_one_line() -> None:
@@ -106,7 +136,8 @@ def test_in_eighty_columns_no_number_is_lost() -> None:
 
 def test_the_document_has_every_room_with_its_times_and_its_first_difference() -> None:
     document = rooms_document(disaggregated("pd"), seen(), 20)
-    assert document["summary"]["failed"] == {"waiting timeout after N s": 1}
+    assert document["name"] == "pd"
+    assert document["summary"]["failed"] == {TIMED_OUT: 1}
     first = document["rooms"][0]
     assert first["room"] == 4 and first["pages_different"] == 1
     assert first["first_difference"]["src_page"] == 101
