@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.records import ArmHistory, SessionPlan
 from lab.registry import Registry
+from lab.rooms import names_a_room
 
 if TYPE_CHECKING:
     from lab.driver.recorder import Progress
@@ -31,17 +32,16 @@ def failure(history: ArmHistory) -> str | None:
     """Why the target is to blame for this arm, in one line: it died, or served nothing at all.
 
     None where it served: a request that fails now and then is an observation, not an accident, and
-    so is every request of a pair that hands nothing over.
+    so are the requests of a pair whose rooms fail, be it all of them.
     """
     for _, kind, fields in history.events:
         if kind == "engine_died":
             return _line(f"the engine died: {fields['error']}")
-    failed = [reply for reply in history.replies if reply.status == "transport_error"]
-    if history.counters.get("rooms_failed"):
+    if any(reply.status == "ok" for reply in history.replies):
         return None
-    if failed and not any(reply.status == "ok" for reply in history.replies):
-        return _line(f"the engine served nothing: {failed[0].error}")
-    return None
+    errors = [str(it.error) for it in history.replies if it.status == "transport_error"]
+    accidents = [error for error in errors if not names_a_room(error)]
+    return _line(f"the engine served nothing: {accidents[0]}") if accidents else None
 
 
 def _line(text: str) -> str:

@@ -152,7 +152,16 @@ def test_an_engine_that_cannot_start_is_one_line(
 
 def test_a_pair_that_hands_nothing_over_is_an_observation(monkeypatch: pytest.MonkeyPatch) -> None:
     history = ran(monkeypatch, Dying)
-    assert failure(replace(history, counters={"rooms_failed": 3})) is None
+    error = "HTTP 500: room 7 failed in WaitingForInput after 4.000 s: timed out in WaitingForInput"
+    rooms = [replace(reply, error=error) for reply in history.replies]
+    assert failure(replace(history, replies=rooms)) is None
+
+
+def test_rooms_that_fail_do_not_excuse_an_engine_that_answers_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = ran(monkeypatch, Dying)
+    assert failure(replace(history, counters={"rooms_failed": 1, "rooms": 60})) is not None
 
 
 def test_a_wedge_or_a_garble_is_not_the_targets_failure(monkeypatch: pytest.MonkeyPatch) -> None:
