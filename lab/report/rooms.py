@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 NONE = "–"
 ABOUT = ("room", "request", "prompt\ntokens", "chunks", "outcome", "why")
 SIDES = {"prefill": PASSED, "decode": PASSED[:-1]}  # only the prefill side knows Transferring
-SHORT = {"Bootstrapping": "boot-\nstrapping", "WaitingForInput": "waiting\nfor input"}
+SHORT = {
+    "Bootstrapping": "boot-\nstrap-\nping",
+    "WaitingForInput": "waiting\nfor\ninput",
+    "Transferring": "trans-\nferring",
+}
 PAGES = ("page rows\ncompared", "differ", "first that differs")
 KEPT = ("room", "outcome", *PAGES[:2])  # columns that are shown whatever they say
 SILENT = frozenset({"–", "0", "0.000", "0.00"})
@@ -88,7 +92,7 @@ def rooms_table(
         PART,
         *(f"{side}\n{SHORT.get(state, state.lower())}" for side, state in states),
         "total\nMB",
-        *(f"{pool}\nMB" for pool in pools),
+        *(pool.replace("_state", "\nstate") + "\nMB" for pool in pools),
         *PAGES,
         LATE,
     ]
@@ -105,10 +109,13 @@ def rooms_table(
         for it in rooms
     ]
     told = telling(heads, rows)
+    shown = [heads[column] for column in told]
+    first = [head for head in (*ABOUT[1:], PART, *PAGES, LATE) if head in shown]
     return Fitted(
-        [heads[column] for column in told],
+        shown,
         [[row[column] for column in told] for row in rows],
         text=("outcome", "why", PART, PAGES[-1]),
+        narrow=[*first, *(head for head in shown[1:] if head not in first)],
     )
 
 
