@@ -7,6 +7,9 @@ shard), and no other.
 Every queue has a thread of its own, however few ``workers`` there are, as in SGLang's NIXL backend;
 workers beyond the number of queues are shared out among them. So a larger ``queue_size`` adds
 threads, and what they carry.
+
+All pieces of a job are posted at once, as NIXL's ``transfer_worker`` does, and awaited in order:
+whoever gives a room up while its KV is on the wire has its state and its first token there too.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ SLOWEST = 1.05  # a job takes up to this many times its nominal seconds
 
 @dataclass(eq=False)
 class Job:
-    """One chunk of a room, posted piece by piece. ``why`` is filled in where the wire refuses."""
+    """One chunk of a room. ``why`` is filled in where the wire refuses."""
 
     room: int
     chunk: int
@@ -83,7 +86,7 @@ class Workers:
         self._tasks: list[asyncio.Task[None]] = []
         self._jobs: dict[int, int] = {}  # room -> jobs that have not ended
         self._carried: dict[int, Job] = {}  # queue -> the job whose turn it is
-        self._posts: dict[int, Posted] = {}  # queue -> its last post
+        self._posts: dict[int, list[Posted]] = {}  # queue -> the posts of its last job
 
     def add(self, job: Job) -> None:
         """Queue a job behind those of its shard."""
@@ -114,8 +117,8 @@ class Workers:
         """Carry nothing any more: what is on the wire is taken back, what waits is dropped."""
         for task in self._tasks:
             task.cancel()
-        for post in self._posts.values():
-            self._wire.cancel(post)
+        for posts in self._posts.values():
+            self._take_back(posts)
         self._tasks.clear()
         self._carried.clear()
         self._jobs.clear()
@@ -131,23 +134,35 @@ class Workers:
             self.on_death(error)
 
     async def _carry(self, queue: int, job: Job) -> PostState:
-        """Post a job's pieces one after the other, until one fails."""
+        """Post a job's pieces and hear of each; one that fails takes back those behind it."""
         if self._dead(job.room):
             self._events.count("skipped_transfers")
             return PostState.CANCELLED
-        slow = self._random.uniform(1.0, SLOWEST)
-        for piece in job.pieces:
-            seconds = self.latency_s + piece.flash_bytes / self.bytes_per_s * slow
-            post = self._wire.post(job.room, piece.writes, self._note(job, piece), seconds)
-            self._posts[queue] = post
+        self._posts[queue] = posts = self._post(job)
+        for piece, post in zip(job.pieces, posts, strict=True):
             state = await self._ended(post)
             if state is not PostState.DONE:
                 job.why = post.why
+                self._take_back(posts)
                 return state
             self._events.count("transfer_bytes", round(piece.flash_bytes))
             self._on_piece(job, piece)
         self._events.count("transfers")
         return PostState.DONE
+
+    def _post(self, job: Job) -> list[Posted]:
+        """All pieces at once: each costs a latency, and its bytes go behind those before it."""
+        slow, seconds = self._random.uniform(1.0, SLOWEST), 0.0
+        posts: list[Posted] = []
+        for piece in job.pieces:
+            seconds += self.latency_s + piece.flash_bytes / self.bytes_per_s * slow
+            note = self._note(job, piece)
+            posts.append(self._wire.post(job.room, piece.writes, note, seconds))
+        return posts
+
+    def _take_back(self, posts: list[Posted]) -> None:
+        for post in posts:
+            self._wire.cancel(post)
 
     async def _ended(self, post: Posted) -> PostState:
         """How a post ended, once it has. A wire that is late is asked again, a latency apart."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 
 import pytest
 import torch
@@ -36,11 +35,24 @@ def test_a_room_of_another_shard_overtakes() -> None:
     assert site.order == [3, 2, 4]
 
 
-def test_one_queue_has_one_post_on_the_wire_at_a_time() -> None:
+def test_one_queue_has_one_job_on_the_wire_at_a_time() -> None:
     site = Site(queue_size=1)
     site.run(job(1, SECOND, SECOND), job(2, SECOND))
-    posts = site.wire.posts
-    assert all(later >= post.due_s for (_, post), (later, _) in pairwise(posts))
+    (first, _), (second, last), (third, _) = site.wire.posts
+    assert first == second < last.due_s <= third
+
+
+def test_the_pieces_of_a_job_are_posted_at_once_and_arrive_one_behind_the_other() -> None:
+    site = Site(queue_size=1, workers=1)
+    arrived: list[tuple[float, float]] = []
+    site.on_piece = lambda one, it: arrived.append((it.flash_bytes, clock.now()))
+    site.run(job(1, SECOND, 2 * SECOND, 0.0))
+    assert [at for at, _ in site.wire.posts] == [0.0, 0.0, 0.0]
+    assert [nbytes for nbytes, _ in arrived] == [SECOND, 2 * SECOND, 0.0]
+    assert [at for _, at in arrived] == [post.due_s for _, post in site.wire.posts]
+    first, second, third = (at for _, at in arrived)
+    assert second - first == pytest.approx(2 * first, abs=1e-4)
+    assert third - second == pytest.approx(10e-6)  # a latency of its own
 
 
 def test_the_chunks_of_a_room_go_in_order() -> None:
@@ -78,6 +90,7 @@ def test_a_room_that_is_revoked_frees_its_queue_at_once() -> None:
 
     site.run(job(1, 50 * SECOND, SECOND), job(2, SECOND), after=revoke)
     assert site.ended[0] == (1, CANCELLED, 1.0)
+    assert [post.state for _, post in site.wire.posts] == [CANCELLED, CANCELLED, DONE]
     assert site.order == [1, 2]
     assert site.ended[1][2] < 2.1
 
@@ -88,7 +101,7 @@ def test_a_refused_piece_ends_its_job_with_the_reason_and_not_the_queue() -> Non
     site.run(refused, job(2, SECOND))
     assert [(room, state) for room, state, _ in site.ended] == [(1, ERR), (2, DONE)]
     assert refused.why == "outside registered memory"
-    assert site.wire.said == ["1_kv_0_0_0", "2_kv_0_0_0"]
+    assert [post.state for _, post in site.wire.posts] == [ERR, ERR, DONE]
 
 
 def test_a_wire_that_is_late_is_asked_until_it_is_done() -> None:
