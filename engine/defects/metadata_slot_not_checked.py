@@ -1,9 +1,9 @@
 """A room takes the first token that its metadata slot holds, whosever it is.
 
 Origin   sgl-project/sglang#17259: the decode side appends a first token of another request.
-Trigger  PD, fewer metadata slots than rooms. A room's first token is posted behind its KV; the
-         decode side looks in between, and the slot is one that an earlier room has used. Over TCP
-         that window is wide; over RDMA it is met by a decode side that idles. A slot that was never
+Trigger  PD, fewer metadata slots than rooms, and a backend whose status and first token travel
+         apart (Mooncake over TCP): the decode side takes a room for complete, and the slot is one
+         that an earlier room has used. NIXL waits for the first token's note. A slot that was never
          used is seen to be unwritten, so with a slot for every room nothing is wrong.
 Symptom  a reply begins with the first token of a request that may have ended long ago, or with a
          prompt length of it: no error, and every page is right.

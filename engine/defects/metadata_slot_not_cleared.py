@@ -3,9 +3,9 @@
 Origin   sgl-project/sglang#27374: the check of #17430 takes an empty slot for one not yet written,
          and nothing emptied it; about 3 % of requests were aborted over TCP at 32 at once, and none
          was seen over RDMA.
-Trigger  PD, fewer metadata slots than rooms. A room's first token is posted behind its KV; the
-         decode side looks in between, and finds the tag of the slot's last room. Over TCP that
-         window is wide; over RDMA it is met by a decode side that idles.
+Trigger  PD, fewer metadata slots than rooms, and a backend whose status and first token travel
+         apart (Mooncake over TCP): the decode side takes a room for complete, looks into its slot,
+         and finds the tag of the slot's last room. NIXL waits for the first token's note.
 Symptom  "metadata corruption detected": healthy requests are aborted, a moment before their first
          token arrives. No reply is wrong.
 Fix      engine.disagg.questions.ClearsTheSlot. Leaving the check out instead is worse:
