@@ -24,13 +24,19 @@ class Incoming:
     def __init__(self, holdings: Holdings) -> None:
         self.requests: list[Request] = []
         self._holdings = holdings
+        self._refused: tuple[int, int] | None = None  # who was, and the holdings' gains then
 
     def reserve(self, req: Request, others: Sequence[Request]) -> bool:
         """Give a request its slot and its prompt's pages; False where it must wait.
 
-        ``others`` are all that hold pages and may grow.
+        ``others`` are all that hold pages and may grow. Whoever was refused is matched again only
+        after something came free: what rows grow by was reserved for them.
         """
+        asked = (req.id, self._holdings.gains)
+        if asked == self._refused:
+            return False
         if not self._holdings.acquire(req, sum(map(growth, others)) + growth(req)):
+            self._refused = asked
             return False
         req.move(Status.RUNNING)
         req.kv_len = len(req.prompt)
