@@ -70,6 +70,10 @@ class Runner:
             self.watch.wrote_row(req, length - 1)
         return partial(self._decode_step, batch, inputs, late_s)
 
+    def starts_with(self, req_slot: int, token: int) -> None:
+        """A row's prompt was computed elsewhere: its first decode step reads ``token``."""
+        self.table.next_token[req_slot] = token
+
     def _chunks(self, batch: PrefillBatch) -> list[tuple[PrefillInputs, list[int]]]:
         """The chunks' inputs, and the pages of their prefixes where a restore may fill some; what
         they read is judged before anything of the step counts as written.
