@@ -31,7 +31,9 @@ class Heartbeat:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """A room has opened: the first question comes an interval later, unless one is due."""
+        """A room has opened, or something got on after a silence in which nothing was asked: the
+        first question comes an interval later, unless one is due.
+        """
         if self._timer is None:
             self._missed = 0
             self._again()

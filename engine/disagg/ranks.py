@@ -57,6 +57,11 @@ class Collective:
         """Whether some rank has entered an operation that this one has not."""
         return self._entered[rank] < max(self._entered)
 
+    @property
+    def waits(self) -> bool:
+        """Whether some rank waits in an operation for another."""
+        return bool(self._open)
+
     def waiting(self) -> list[str]:
         """Who waits in which operation since when, and for whom: a phrase for each such rank.
 

@@ -25,7 +25,8 @@ class Watchdog:
     ``waiting`` names who waits for what, a phrase each; nothing waits, nothing is told, until the
     next progress. ``busy`` says that bytes still move or a step is computed: slow is not stuck.
     Whoever arrives behind others that wait is no progress: a load that goes on must not hide that
-    they are stuck.
+    they are stuck. ``waits`` says whether anybody waits, and is cheaper; ``on_resume`` hears of
+    progress after a silence that was told.
     """
 
     def __init__(
@@ -34,8 +35,11 @@ class Watchdog:
         waiting: Callable[[], list[str]],
         busy: Callable[[], bool],
         events: EventLog,
+        waits: Callable[[], bool] | None = None,
     ) -> None:
         self.fired = False  # told, and no progress since
+        self.on_resume: Callable[[], None] = lambda: None
+        self._waits = waits or (lambda: bool(waiting()))
         self._limit_s, self._waiting, self._busy, self._events = limit_s, waiting, busy, events
         self._last_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -43,13 +47,15 @@ class Watchdog:
 
     def arriving(self) -> None:
         """Somebody new is about to wait; the first to do so begins a silence."""
-        if not self._waiting():
+        if not self._waits():
             self.progress()
 
     def progress(self) -> None:
         """Something got on: the silence begins anew."""
         self._last_s = clock.now()
-        self.fired = False
+        if self.fired:
+            self.fired = False
+            self.on_resume()
         if self._timer is None and not self._stopped:
             self._look_at(self._last_s + self._limit_s)
 
