@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from engine.disagg.rooms import Cause
+
 
 class Tag(Enum):
     """What a message says. The first is the guard string that SGLang's NIXL messages begin with."""
@@ -36,12 +38,13 @@ class TransferInfo:
 
 @dataclass(frozen=True)
 class Message:
-    """One message about one room. ``info`` comes with GUARD, ``why`` with ABORT and FAILED."""
+    """One message about one room. ``info`` comes with GUARD, the others with ABORT and FAILED."""
 
     tag: Tag
     room: int
     info: TransferInfo | None = None
     why: str = ""
+    cause: Cause = Cause.PEER
 
 
 class Mailbox:

@@ -32,6 +32,38 @@ class KVPoll(IntEnum):
         return self.name.title().replace("_", "")
 
 
+class Cause(IntEnum):
+    """Why a room fails. Ranks agree on the least of theirs: what names one fault goes before what
+    says that another side or rank saw one.
+    """
+
+    ABORTED = 0
+    FOREIGN = 1  # decode: its metadata slot holds another room's
+    REFUSED = 2  # prefill: the wire took a write to be wrong
+    UNTOLD = 3  # prefill: nobody named its pages in time
+    LATE = 4  # decode: its bytes did not come in time
+    LOST = 5  # decode: there is no other side any more
+    PEER = 6  # the other side gave it up, for a reason of its own
+    NONE = 7
+
+    @property
+    def words(self) -> str:
+        """What is told where nobody knows more."""
+        return WORDS[self]
+
+
+WORDS = {
+    Cause.ABORTED: "aborted by the client",
+    Cause.FOREIGN: "metadata corruption detected",
+    Cause.REFUSED: "the wire refused a write",
+    Cause.UNTOLD: "timed out in Bootstrapping",
+    Cause.LATE: "timed out in WaitingForInput",
+    Cause.LOST: "the prefill side is dead",
+    Cause.PEER: "the other side gave the room up",
+    Cause.NONE: "",
+}
+
+
 LEGAL: dict[KVPoll, frozenset[KVPoll]] = {
     KVPoll.BOOTSTRAPPING: frozenset({KVPoll.WAITING_FOR_INPUT, KVPoll.FAILED}),
     KVPoll.WAITING_FOR_INPUT: frozenset({KVPoll.TRANSFERRING, KVPoll.SUCCESS, KVPoll.FAILED}),
