@@ -6,21 +6,21 @@ of it is left; what says that none is left is the writer, its own deadline, or t
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from engine import clock
 from engine.disagg.mail import Message, Tag, TransferInfo
 from engine.disagg.questions import Arrival
-from engine.disagg.rank import Open, Rank
+from engine.disagg.rank import Open, Rank, Stand
 from engine.disagg.reception import Notes, Reception
-from engine.disagg.rooms import KVPoll, Room
+from engine.disagg.rooms import Cause, KVPoll, Room
 from engine.errors import RoomFailed
 from engine.role import News
 
 if TYPE_CHECKING:
     from engine.config import EngineConfig
+    from engine.disagg.heartbeat import Heartbeat
     from engine.disagg.lane import Lane
     from engine.disagg.questions import RoomQuestions
     from engine.disagg.ranks import Collective
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from engine.disagg.wire import Side
     from engine.request import Request
 
-ABORTED = "aborted by the client"
 DEFERRED_S = 30.0  # SGLANG_DISAGGREGATION_DEFERRED_DECODE_KV_RELEASE_TIMEOUT
 
 
@@ -40,11 +39,14 @@ class Incoming(Open):
     reception: Reception | None = None
     acknowledged: bool = False  # the prefill says that no write of the room is left
     give_up_s: float = 0.0  # when a deferred release waits no longer
-    late: bool = False  # it fails of its own deadline
+    whole: bool = False  # at its deadline, everything had arrived
 
 
 class DecodeRole(Rank[Incoming]):
-    """Prealloc queue, transfer queue, and the way to the rows. No prompt is computed here."""
+    """Prealloc queue, transfer queue, and the way to the rows. No prompt is computed here.
+
+    ``heart`` asks whether the prefill side still lives, from a room's opening on.
+    """
 
     name: Side = "decode"
     awaits: ClassVar = {
@@ -61,29 +63,28 @@ class DecodeRole(Rank[Incoming]):
         ranks: Collective,
         ask: RoomQuestions,
         watchdog: Watchdog,
+        heart: Heartbeat,
     ) -> None:
         super().__init__(lane, ranks, ask, watchdog)
-        self.config = config
+        self.config, self._heart = config, heart
         self.transfers = self
-        self._prealloc: deque[Incoming] = deque()
         self._notes = Notes(lane.wire)
+        self._alone = False  # the prefill side is dead
 
     def computed(self, batch: object, tokens: object) -> None:
-        """A prompt computed here (a row that was retracted) is nobody else's."""
+        """No prompt is computed here."""
 
-    def give_up(self, why: str) -> None:
-        """Fail every room: nothing more will come."""
-        for each in self.open.values():
-            each.flag, each.acknowledged = each.flag or why, True
+    def give_up(self) -> None:
+        """Fail every room, now and later: nobody is there to compute for it. What was posted may
+        still land.
+        """
+        self._alone = True
         self.engine.wake()
 
     def _open_room(self, req: Request) -> None:
-        self.watchdog.arriving()
-        each = self.open[req.id] = Incoming(Room(req.id, req))
-        each.room.open(clock.now())
-        self.lane.opened(self.name, each.room)
+        self._enqueue(Incoming(Room(req.id, req)))
         self.events.count("rooms")
-        self._prealloc.append(each)
+        self._heart.start()
 
     def _abort(self, req: Request) -> None:
         each = self.open.get(req.id)
@@ -91,31 +92,35 @@ class DecodeRole(Rank[Incoming]):
             if not req.done:
                 self.scheduler.abort(req)
                 self._news.append(News(req))
-        elif not (each.flag or each.failing):
+        elif each.cause is Cause.NONE and not each.failing:
             self.events.count("room_aborts")
             self.events.count("aborts_in_flight", each.info is not None)
-            each.flag = ABORTED
+            self._flag(each, Cause.ABORTED)
 
     def _look(self) -> None:
         # before the mail, which ranks do not hear at one moment: all take for the same rooms
         self._preallocate()
+        self._notes.drain()
         for message in self.lane.to_decode.take():
             each = self.open.get(message.room)
             if each is None:
                 continue
             if message.tag is Tag.DRAINED:
                 each.acknowledged = True
-                self.lane.record(each.req).drained_s = clock.now()
             else:
-                each.flag = each.flag or message.why
+                self._flag(each, message.cause, message.why)
+        if self._alone:
+            for each in self.open.values():
+                self._flag(each, Cause.LOST)
+                each.give_up_s = min(each.give_up_s, clock.now())
 
     def _preallocate(self) -> None:
         """Pages and a metadata slot for whoever waits, first come, first served."""
-        while self._prealloc and self.lane.decode_slots.available:
-            each = self._prealloc[0]
-            if each.flag or not self.scheduler.reserve(each.req):
+        while self.queued and self.lane.decode_slots.available:
+            each = next(iter(self.queued.values()))
+            if each.cause is not Cause.NONE or not self.scheduler.reserve(each.req):
                 return  # a flagged one leaves when all ranks have seen the flag
-            self._prealloc.popleft()
+            self._poll_from_now_on(each)
             self._tell_prefill(each)
 
     def _tell_prefill(self, each: Incoming) -> None:
@@ -128,12 +133,11 @@ class DecodeRole(Rank[Incoming]):
         self._move(each, KVPoll.WAITING_FOR_INPUT)
         self.lane.to_prefill.send(Message(Tag.GUARD, each.room.id, each.info))
 
-    def _stand(self, each: Incoming) -> tuple[int, int]:
+    def _stand(self, each: Incoming) -> Stand:
         if each.failing:
-            return KVPoll.FAILED, each.acknowledged or clock.now() >= each.give_up_s
-        if each.flag:
-            return KVPoll.FAILED, False
-        return self._poll(each) if each.reception else KVPoll.BOOTSTRAPPING, False
+            return Stand(KVPoll.FAILED, each.acknowledged or clock.now() >= each.give_up_s)
+        poll = self._poll(each) if each.cause is Cause.NONE else KVPoll.FAILED
+        return Stand(poll, False, each.cause)
 
     def _poll(self, each: Incoming) -> KVPoll:
         """How a room in the transfer queue stands; says why, where it fails."""
@@ -146,22 +150,24 @@ class DecodeRole(Rank[Incoming]):
             if arrival is Arrival.MINE:
                 return state
             if arrival is Arrival.FOREIGN:
-                each.flag = f"metadata corruption detected: the slot holds bootstrap_room {tag}"
+                held = f"{Cause.FOREIGN.words}: the slot holds bootstrap_room {tag}"
+                self._flag(each, Cause.FOREIGN, held)
                 return KVPoll.FAILED
             self.events.count("metadata_waits")
             state = KVPoll.FAILED if reception.expired else KVPoll.WAITING_FOR_INPUT
         if state is KVPoll.FAILED:
-            each.late = True
-            each.flag = f"timed out in {each.room.state.title}"
+            self._flag(each, Cause.LATE)
+            reception.drain()
+            each.whole = reception.complete and reception.aux
         return state
 
-    def _act(self, each: Incoming, poll: KVPoll, drained: bool) -> None:
+    def _act(self, each: Incoming, stand: Stand) -> None:
         if each.failing:
-            if drained:
+            if stand.drained:
                 self._let_go(each)
-        elif poll is KVPoll.FAILED:
-            self._fail(each)
-        elif poll is KVPoll.SUCCESS:
+        elif stand.poll == KVPoll.FAILED:
+            self._fail(each, Cause(stand.cause))
+        elif stand.poll == KVPoll.SUCCESS:
             self._commit(each)
 
     def _commit(self, each: Incoming) -> None:
@@ -173,69 +179,67 @@ class DecodeRole(Rank[Incoming]):
                 "first_token_of_another_room", room=each.room.id, tag=row.room, token=row.token
             )
         self.lane.watch.committed(each.room.id, each.info, len(req.prompt))
-        self._close(each)
         self._move(each, KVPoll.SUCCESS)
+        self._close(each)
         self.events.count("rooms_succeeded")
         req.cached_tokens, req.host_tokens = row.cached, row.host
-        self.engine.runner.table.next_token[req.req_slot] = row.token
+        self.engine.runner.starts_with(req.req_slot, row.token)
         self.scheduler.commit(req, row.token)
         self._news.append(News(req))
 
-    def _fail(self, each: Incoming) -> None:
+    def _fail(self, each: Incoming, cause: Cause) -> None:
         """End the request; its pages go now, or once nothing is written to them any more."""
         each.failing = True
-        if each in self._prealloc:
-            self._prealloc.remove(each)
-        self._evidence(each)
-        why = each.flag or "failed on another rank"
+        self._evidence(each, cause)
+        why = self._told(each, cause)
         stood, seconds = each.room.state.title, clock.now() - each.room.since
         each.room.fail(why, clock.now(), self.events)
         self.events.count("rooms_failed")
-        self.lane.to_prefill.send(Message(Tag.ABORT, each.room.id, why=why))
-        told = RoomFailed(each.room.id, stood, seconds, why) if each.flag != ABORTED else None
+        self.lane.to_prefill.send(Message(Tag.ABORT, each.room.id, why=why, cause=cause))
+        self._end(each, cause)
+        told = RoomFailed(each.room.id, stood, seconds, why)
+        self._news.append(News(each.req, None if cause is Cause.ABORTED else told))
+
+    def _end(self, each: Incoming, cause: Cause) -> None:
         if each.info is None:
             self._close(each)
             self.scheduler.drop(each.req)
-        elif self.config.deferred_release:
-            self.events.count("deferred_room_releases")
-            each.give_up_s = clock.now() + DEFERRED_S
-            self.scheduler.abort(each.req)
-            if each.acknowledged:
-                self.engine.wake()  # nothing else would: the word came with the failure
-        else:
-            self.scheduler.abort(each.req)
-            self._let_go(each)
-        self._news.append(News(each.req, told))
-
-    def _evidence(self, each: Incoming) -> None:
-        """What the ledger knows of a failure that the poll did not look at."""
-        reception, room = each.reception, each.room.id
-        if reception is None:
             return
-        if each.late:
+        self.scheduler.abort(each.req)
+        if not self.config.deferred_release or cause is Cause.LOST:
+            self._let_go(each)
+            return
+        self.events.count("deferred_room_releases")
+        each.give_up_s = clock.now() + DEFERRED_S
+        if each.acknowledged:
+            self.engine.wake()  # nothing else would: the word came with the failure
+
+    def _evidence(self, each: Incoming, cause: Cause) -> None:
+        """What the ledger knows of a failure, and the poll did not look at; all of it is as of that
+        poll. Timeouts are counted by what the ranks agreed on, whoever of them was late.
+        """
+        if cause is Cause.LATE:
             self.events.count("waiting_timeouts")
-            reception.drain()
-            if reception.complete and reception.aux:
-                self.events.fault("room_failed_though_complete", room=room)
-        elif each.flag.startswith("metadata") and not reception.aux:
-            self.events.fault("metadata_false_alarm", room=room)
+        if each.cause is Cause.LATE and each.whole:
+            self.events.fault("room_failed_though_complete", room=each.room.id)
+        elif each.cause is Cause.FOREIGN and each.reception and not each.reception.aux:
+            self.events.fault("metadata_false_alarm", room=each.room.id)
 
     def _let_go(self, each: Incoming) -> None:
         """Give the pages of a failed room back."""
         if not each.acknowledged:
             self.ask.fence.close(self.lane.wire, each.room.id)
-        self.lane.record(each.req).released_s = clock.now()
+        self.lane.released(each.room.id)
         self._close(each)
         self.scheduler.settle()
 
     def _close(self, each: Incoming) -> None:
-        each.drained = True
-        del self.open[each.room.id]
+        self._forget(each)
         if each.reception is not None:
             each.reception.close()
         if each.info is not None:
             self.lane.decode_slots.give(each.info.aux_index)
-        if self._prealloc:
+        if self.queued:
             self.engine.wake()  # this turn has asked for them already: the slot and the pages
 
     def _deadline_s(self, each: Incoming) -> float | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine import clock
 from engine.disagg.mail import Mailbox
 from engine.disagg.metadata import MetadataBuffers
 from engine.disagg.pieces import Plan, layouts_of, regions_of
@@ -17,17 +18,19 @@ from engine.shadow.rooms import RoomWatch
 
 if TYPE_CHECKING:
     from engine.config import EngineConfig
+    from engine.disagg.mail import TransferInfo
+    from engine.disagg.pieces import Piece
     from engine.disagg.questions import PeerLayout
     from engine.disagg.rooms import Room
     from engine.disagg.wire import Side
     from engine.engine import Engine
-    from engine.request import Request
     from kernels.ops import PageDigest
 
 
 class Lane:
     """Rank ``rank`` of both sides, connected: memory registered, layouts compared.
 
+    ``plan`` and ``watch`` are there from ``connect`` on: both sides' memory is needed for them.
     Raises ``ConfigError`` where the sides' layouts differ, or the wire cannot be had.
     """
 
@@ -41,7 +44,7 @@ class Lane:
         self.prefill_slots = MetadataBuffers(config.max_running, config.device)
         self.decode_slots = MetadataBuffers(slots, config.device)
         self.records: dict[int, RoomRecord] = {}
-        self._rooms: dict[tuple[Side, int], Room] = {}
+        self._open: dict[tuple[Side, int], Room] = {}
 
     def connect(
         self, prefill: Engine, decode: Engine, peer: PeerLayout, digest: PageDigest
@@ -51,7 +54,7 @@ class Lane:
         own = layouts_of(src)
         lens = peer.item_lens(own, layouts_of(dst))
         regions = regions_of(src, self.prefill_slots)
-        self.wake_decode = self.to_decode.wake = decode.wake
+        self.to_decode.wake = decode.wake
         self.wire.register("prefill", regions)
         self.wire.register("decode", regions_of(dst, self.decode_slots))
         names = (name for name, _ in own)
@@ -60,28 +63,43 @@ class Lane:
             src, dst, digest, decode.events, decode.scheduler, decode.runner.watch, room_of
         )
 
-    def record(self, req: Request) -> RoomRecord:
-        """The record of a request's room, begun by whichever side asks first."""
-        if req.id not in self.records:
-            self.records[req.id] = RoomRecord(req.id, req.id, self.rank, len(req.prompt))
-        return self.records[req.id]
-
     def opened(self, side: Side, room: Room) -> None:
-        """A side has opened a room: its record follows it from here on."""
-        self.record(room.req)
-        self._rooms[side, room.id] = room
+        """A side has opened a room: whichever is first begins its record."""
+        new = RoomRecord(room.id, room.req.id, self.rank, len(room.req.prompt))
+        self.records.setdefault(room.id, new)
+        self._open[side, room.id] = room
+
+    def closed(self, side: Side, room: Room) -> None:
+        """A side has done with a room: what it knows of it is kept, and nothing else."""
+        self._note(side, self._open.pop((side, room.id)))
+
+    def arrived(self, room: int, piece: Piece, info: TransferInfo) -> None:
+        """A piece of a room has moved its bytes: the decode side must look."""
+        record, moved = self.records[room], self.plan.bytes_by_pool(piece)
+        record.count(moved, piece.flash_bytes, piece.kind == "kv")
+        record.drained_s = clock.now()
+        self.watch.landed(room, piece, info, record.prompt)
+        if self.to_decode.wake is not None:
+            self.to_decode.wake()
+
+    def released(self, room: int) -> None:
+        """The decode side has given the pages of a failed room back."""
+        self.records[room].released_s = clock.now()
 
     def closed_records(self) -> list[RoomRecord]:
         """Every room's record, in the order of opening, with what both sides know of it by now."""
-        for (side, number), room in self._rooms.items():
-            record = self.records[number]
-            entered = {state.title: at for state, at in room.entered.items()}
-            if side == "prefill":
-                record.prefill = entered
-            else:
-                record.decode, record.why = entered, room.why
-                record.outcome = room.state.title if room.ended else "open"
+        for (side, _), room in self._open.items():
+            self._note(side, room)
         return list(self.records.values())
+
+    def _note(self, side: Side, room: Room) -> None:
+        record = self.records[room.id]
+        entered = {state.title: at for state, at in room.entered.items()}
+        if side == "prefill":
+            record.prefill = entered
+        else:
+            record.decode, record.why = entered, room.why
+            record.outcome = room.state.title if room.ended else "open"
 
     def close(self) -> None:
         """Give back what was registered."""

@@ -43,12 +43,13 @@ class Pair:
     def __init__(self, config: EngineConfig, ops: Ops | None = None) -> None:
         self.config = config
         self.events = EventLog(clock.now_ns)
-        self.watchdog = Watchdog(QUIET_S, self._waiting, self._busy, self.events)
+        self.watchdog = Watchdog(QUIET_S, self._waiting, self._busy, self.events, self._waits)
         self._heart = Heartbeat(
             lambda: not any(engine.died for engine in self.prefill),
             self._heart_is_needed,
             self._prefill_is_dead,
         )
+        self.watchdog.on_resume = self._heart.start
         self._build(ops or operations(config))
         self._started = False
 
@@ -70,7 +71,6 @@ class Pair:
             engine.enqueue(prompt, 1)
         for engine in self.decode[1:]:
             engine.enqueue(prompt, max_tokens, stop)
-        self._heart.start()
         return self.decode[0].submit(prompt, max_tokens, stop)
 
     def abort(self, request_id: int) -> bool:
@@ -107,12 +107,12 @@ class Pair:
 
     async def stop(self) -> None:
         """End every generation and all loops, for good."""
-        self._heart.stop()
         self.watchdog.stop()
         for role in self._senders:
             role.stop()
         for engine in self.engines:
             await engine.stop()
+        self._heart.stop()  # the engines had rooms until now
         for lane in self.lanes:
             lane.close()
 
@@ -129,7 +129,7 @@ class Pair:
             for lane in self.lanes
         ]
         self._takers = [
-            DecodeRole(taking, lane, self._meet["decode"], ask, self.watchdog)
+            DecodeRole(taking, lane, self._meet["decode"], ask, self.watchdog, self._heart)
             for lane in self.lanes
         ]
         for role in self._takers:
@@ -160,6 +160,12 @@ class Pair:
         lost = [role.dead_loop for role in self._senders if role.dead_loop]
         return [*lost, *stuck, *chain.from_iterable(rooms)]
 
+    def _waits(self) -> bool:
+        """Whether ``_waiting`` would name somebody."""
+        first = (self._senders[0], self._takers[0])
+        stuck = any(ranks.waits for ranks in self._meet.values())
+        return stuck or any(r.open for r in first) or any(r.dead_loop for r in self._senders)
+
     def _busy(self) -> bool:
         """Whether bytes move or a step is computed, anywhere."""
         sends = any(role.workers.busy for role in self._senders)
@@ -170,7 +176,7 @@ class Pair:
 
     def _prefill_is_dead(self) -> None:
         for role in self._takers:
-            role.give_up("the prefill side is dead")
+            role.give_up()
 
 
 SIDES = ("prefill", "decode")

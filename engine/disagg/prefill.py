@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar
 
 from engine import clock
 from engine.disagg.mail import Message, Tag, TransferInfo
 from engine.disagg.pieces import pages_of, window_pages
-from engine.disagg.rank import Open, Rank
-from engine.disagg.rooms import KVPoll, Room
+from engine.disagg.rank import Open, Rank, Stand
+from engine.disagg.rooms import Cause, KVPoll, Room
 from engine.disagg.wire import PostState
 from engine.disagg.workers import Job, Workers
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from engine.disagg.ranks import Collective
     from engine.disagg.watchdog import Watchdog
     from engine.disagg.wire import Side
+    from engine.engine import Engine
     from engine.request import Request
     from engine.sched.batch import Chunk, PrefillBatch
 
@@ -38,7 +40,6 @@ Told = dict[int, TransferInfo]
 class Outgoing(Open):
     """A room on the prefill side. ``sent`` counts its pages queued so far, ``chunks`` its jobs."""
 
-    queued: bool = False  # the scheduler knows of it
     chunks: int = 0
     sent: int = 0
     slot: int = 0  # of metadata, once the first token is known
@@ -60,7 +61,9 @@ class NeverDecodes:
 class PrefillRole(Rank[Outgoing]):
     """Bootstrap queue, waiting queue (the scheduler's), and the rooms whose bytes are on the way.
 
-    ``told`` is what the decode side said of rooms; the bootstrap loop fills it in.
+    ``told`` is what the decode side said of rooms; the bootstrap loop fills it in. That side names
+    pages first come, first served: of the queue it has told the front, given up rooms aside.
+    ``workers`` is there from ``attach`` on.
     """
 
     name: Side = "prefill"
@@ -83,13 +86,14 @@ class PrefillRole(Rank[Outgoing]):
         self.config = config
         self.transfers, self.staging = self, NeverDecodes()
         self.told: Told = {}
-        self._given_up: dict[int, str] = {}  # rooms that were aborted before they were opened
+        self._given_up: dict[int, Message] = {}  # rooms aborted before they were opened
         self._newest = 0
         self._bootstrap: asyncio.Task[None] | None = None
         self.dead_loop = ""  # what became of the bootstrap loop, if it is no more
 
-    def start(self) -> None:
-        """Start the bootstrap loop and the transfer workers, on the running loop."""
+    def attach(self, engine: Engine) -> None:
+        """The engine is built."""
+        super().attach(engine)
         self.workers = Workers(
             self.lane.wire,
             self.config,
@@ -99,7 +103,10 @@ class PrefillRole(Rank[Outgoing]):
             lambda room: room not in self.open or self.open[room].failing,
             self.events,
         )
-        self.workers.on_death = self.engine.die
+        self.workers.on_death = engine.die
+
+    def start(self) -> None:
+        """Start the bootstrap loop and the transfer workers, on the running loop."""
         self.workers.start()
         self._bootstrap = asyncio.create_task(self._serve_mail(), name=f"bootstrap {self.rank}")
 
@@ -107,7 +114,7 @@ class PrefillRole(Rank[Outgoing]):
         """Send nothing any more, hear nothing any more."""
         if self._bootstrap is not None:
             self._bootstrap.cancel()
-            self.workers.stop()
+        self.workers.stop()
 
     def computed(self, batch: PrefillBatch, tokens: Sequence[int]) -> None:
         """Send the pages of every chunk of a step that has run; with the last one the rest."""
@@ -122,7 +129,7 @@ class PrefillRole(Rank[Outgoing]):
         try:
             while True:
                 self._hear(self.ask.message.read(await self.lane.to_prefill.receive()))
-        except AssertionError as error:
+        except Exception as error:
             # the loop is gone and the engine lives on, as a thread's death leaves a server
             said = f"{type(error).__name__}: {error}"
             self.dead_loop = f"prefill's bootstrap loop died at {clock.now():.3f} s of {said}"
@@ -134,21 +141,23 @@ class PrefillRole(Rank[Outgoing]):
             if message.info is not None and (early or each is not None):
                 self.told[message.room] = message.info
         elif each is not None:
-            each.flag, each.by_decode = each.flag or message.why, True
+            self._give_up(each, message)
         elif early:
-            self._given_up[message.room] = message.why
+            self._given_up[message.room] = message
         else:
             self.lane.to_decode.send(Message(Tag.DRAINED, message.room))
         self.engine.wake()
 
+    def _give_up(self, each: Outgoing, message: Message) -> None:
+        each.by_decode = True
+        self._flag(each, message.cause, message.why)
+
     def _open_room(self, req: Request) -> None:
-        self.watchdog.arriving()
-        each = self.open[req.id] = Outgoing(Room(req.id, req))
+        each = Outgoing(Room(req.id, req))
+        self._enqueue(each)
         self._newest = req.id
-        if why := self._given_up.pop(req.id, ""):
-            each.flag, each.by_decode = why, True
-        each.room.open(clock.now())
-        self.lane.opened(self.name, each.room)
+        if message := self._given_up.pop(req.id, None):
+            self._give_up(each, message)
 
     def _abort(self, req: Request) -> None:
         """Nobody reads here: rooms are aborted by the decode side's message."""
@@ -156,65 +165,77 @@ class PrefillRole(Rank[Outgoing]):
     def _look(self) -> None:
         """The bootstrap loop has read the mail."""
 
-    def _stand(self, each: Outgoing) -> tuple[int, int]:
-        if each.failing or each.flag:
-            return KVPoll.FAILED, not self.workers.outstanding(each.room.id)
-        if each.done:
-            return KVPoll.SUCCESS, True
-        if each.room.state is KVPoll.BOOTSTRAPPING:
-            return self._bootstrapping(each), False
-        return each.room.state, False
+    def _stand(self, each: Outgoing) -> Stand:
+        if each.failing or each.cause is not Cause.NONE:
+            return Stand(KVPoll.FAILED, not self.workers.outstanding(each.room.id), each.cause)
+        return Stand(KVPoll.SUCCESS, True) if each.done else Stand(each.room.state)
 
-    def _bootstrapping(self, each: Outgoing) -> KVPoll:
-        if each.room.id in self.told:
-            return KVPoll.WAITING_FOR_INPUT
-        if clock.now() < each.room.since + self.config.bootstrap_timeout:
-            return KVPoll.BOOTSTRAPPING
-        each.flag = f"timed out in {each.room.state.title}"
-        self.events.count("bootstrap_timeouts")
-        return KVPoll.FAILED
+    def _queue_stands(self) -> Stand:
+        self._time_out()
+        told = 0
+        for number, each in self.queued.items():
+            if number not in self.told and each.cause is Cause.NONE:
+                break
+            told = number
+        return super()._queue_stands()._replace(drained=told)
 
-    def _act(self, each: Outgoing, poll: KVPoll, drained: bool) -> None:
-        if poll is KVPoll.FAILED:
-            if not each.failing:
-                self._fail(each)
-            elif drained:
-                self._close(each)
-                self.lane.to_decode.send(Message(Tag.DRAINED, each.room.id))
-        elif poll is KVPoll.SUCCESS:
-            self._move(each, KVPoll.SUCCESS)
-            self._close(each)
-        elif poll is KVPoll.WAITING_FOR_INPUT and not each.queued:
-            each.queued = True
+    def _time_out(self) -> None:
+        """Flag those that were to be told by now; whoever came first has waited longest."""
+        for number, each in self.queued.items():
+            if clock.now() < self._until_s(each):
+                return
+            if number not in self.told:
+                self._flag(each, Cause.UNTOLD)
+
+    def _let_in(self, number: int) -> None:
+        """Compute what the decode side has taken pages for, on every rank."""
+        for each in list(takewhile(lambda each: each.room.id <= number, self.queued.values())):
+            self._poll_from_now_on(each)
             self._move(each, KVPoll.WAITING_FOR_INPUT)
             self.scheduler.add(each.req)
 
-    def _fail(self, each: Outgoing) -> None:
+    def _act(self, each: Outgoing, stand: Stand) -> None:
+        if stand.poll == KVPoll.SUCCESS:
+            self._move(each, KVPoll.SUCCESS)
+            self._close(each)
+            if each.by_decode:  # heard while the ranks agreed: that side waits for the word
+                self.lane.to_decode.send(Message(Tag.DRAINED, each.room.id))
+        elif stand.poll == KVPoll.FAILED and not each.failing:
+            self._fail(each, Cause(stand.cause))
+        elif stand.poll == KVPoll.FAILED and stand.drained:
+            self._close(each)
+            self.lane.to_decode.send(Message(Tag.DRAINED, each.room.id))
+
+    def _fail(self, each: Outgoing, cause: Cause) -> None:
         """Stop computing; what is on the wire is waited for."""
         each.failing = True
-        why = each.flag or "failed on another rank"
+        why = self._told(each, cause)
+        if cause is Cause.UNTOLD:
+            self.events.count("bootstrap_timeouts")
         each.room.fail(why, clock.now(), self.events)
-        if each.queued:
-            self.scheduler.abort(each.req)
-        else:
+        if each.room.id in self.queued:
+            self._poll_from_now_on(each)
             self.scheduler.drop(each.req)
+        else:
+            self.scheduler.abort(each.req)
         if not each.by_decode:
-            self.lane.to_decode.send(Message(Tag.FAILED, each.room.id, why=why))
+            self.lane.to_decode.send(Message(Tag.FAILED, each.room.id, why=why, cause=cause))
         self.engine.wake()
 
     def _close(self, each: Outgoing) -> None:
         """Nothing is read from the room's pages any more."""
-        each.drained = True
-        del self.open[each.room.id]
+        self._forget(each)
         self.told.pop(each.room.id, None)
         if each.slot:
             self.lane.prefill_slots.give(each.slot)
         self.scheduler.settle()
 
-    def _deadline_s(self, each: Outgoing) -> float | None:
-        if each.room.state is not KVPoll.BOOTSTRAPPING:
-            return None
+    def _until_s(self, each: Outgoing) -> float:
         return each.room.since + self.config.bootstrap_timeout
+
+    def _queue_s(self) -> float | None:
+        first = next(iter(self.queued.values()), None)
+        return None if first is None else self._until_s(first)
 
     def _send(self, each: Outgoing, chunk: Chunk, token: int | None) -> None:
         """Queue a chunk: its pages from where the last one ended, a cached prefix with the first.
@@ -248,11 +269,7 @@ class PrefillRole(Rank[Outgoing]):
 
     def _arrived(self, job: Job, piece: Piece) -> None:
         """A piece has moved its bytes."""
-        record, info = self.lane.records[job.room], self.told[job.room]
-        moved = self.lane.plan.bytes_by_pool(piece)
-        record.count(moved, piece.flash_bytes, piece.kind == "kv")
-        self.lane.watch.landed(job.room, piece, info, record.prompt)
-        self.lane.wake_decode()
+        self.lane.arrived(job.room, piece, self.told[job.room])
         self.watchdog.progress()
 
     def _ended(self, job: Job, state: PostState) -> None:
@@ -260,7 +277,7 @@ class PrefillRole(Rank[Outgoing]):
         if each is not None:
             each.done = each.done or (job.last and state is PostState.DONE)
             if state is PostState.ERR:
-                each.flag = each.flag or f"the wire refused a write: {job.why}"
+                self._flag(each, Cause.REFUSED, f"{Cause.REFUSED.words}: {job.why}")
             elif state is PostState.CANCELLED and not each.failing:
-                each.flag = each.flag or "the decode side gave the room up"
+                self._flag(each, Cause.PEER)
             self.engine.wake()

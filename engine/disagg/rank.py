@@ -2,17 +2,21 @@
 
 One rule: whatever changes a scheduler's books is a command that all ranks take in the same order,
 or a poll that they reduced.
+
+Rooms that nothing was done for yet are queued. They answer a poll as one, and are asked each for
+itself only where some rank wants one of them to fail: a turn costs what can change, however many
+wait. The queues of all ranks are equal, and so are the rooms that are polled one by one.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from engine import clock
-from engine.disagg.rooms import KVPoll, Room
+from engine.disagg.rooms import Cause, KVPoll, Room
 from engine.engine import least
 
 if TYPE_CHECKING:
@@ -36,15 +40,14 @@ LEAST_S = 1e-6
 
 @dataclass(eq=False)
 class Open:
-    """A room that a side has not done with. ``flag`` is why it must fail, once something says so.
-
-    ``failing`` rooms wait for their last write; ``drained`` is when there is none.
+    """A room that a side has not done with. It must fail once this rank has a ``cause``; ``why``
+    is that in words. ``failing`` rooms wait for their last write.
     """
 
     room: Room
-    flag: str = ""
+    cause: Cause = Cause.NONE
+    why: str = ""
     failing: bool = False
-    drained: bool = False
 
     @property
     def req(self) -> Request:
@@ -52,11 +55,27 @@ class Open:
         return self.room.req
 
 
+class Stand(NamedTuple):
+    """A room's poll by one rank, whether nothing of it is on its way, and why it fails, if it does.
+
+    Of the queue as a whole: FAILED if one of its rooms must, and the number of the room up to which
+    all may be let in.
+    """
+
+    poll: int
+    drained: int = 0
+    cause: int = Cause.NONE
+
+
 R = TypeVar("R", bound=Open)
 
 
 class Rank(Generic[R]):
-    """One rank of one side. ``open`` are its rooms by number, in the order of their opening."""
+    """One rank of one side. ``open`` are its rooms by number, in the order of their opening.
+
+    Each of them is either ``queued`` or polled. ``engine``, ``events`` and ``scheduler`` are there
+    from ``attach`` on, and nothing is asked of a rank before.
+    """
 
     name: Side
     awaits: ClassVar[Mapping[KVPoll, str]]  # for what a room waits in a state on this side
@@ -67,6 +86,9 @@ class Rank(Generic[R]):
         self.lane, self.ranks, self.ask, self.watchdog = lane, ranks, ask, watchdog
         self.rank = lane.rank
         self.open: dict[int, R] = {}
+        self.queued: dict[int, R] = {}
+        self._polled: dict[int, R] = {}
+        self._flagged = False  # some queued room must fail
         self._inbox: deque[tuple[Callable[[Request], None], Request]] = deque()
         self._news: list[News] = []
         self.peers: Sequence[Rank[R]] = [self]  # all ranks of the side, this one among them
@@ -98,14 +120,17 @@ class Rank(Generic[R]):
         """Take what all ranks were asked to do, then act on what they all see of every room."""
         await self._take_in()
         self._look()
-        rooms = list(self.open.values())
-        polls = [value for each in rooms for value in self._stand(each)]
-        if self.ask.agreement.enters(polls[::2], self.scheduler.batches_in_flight):
-            polls = await self.ranks.all_reduce_min(self.rank, "poll", polls)
-            if self.rank == 0 and self.ranks.size > 1:
-                self.events.count("collectives")
-        for each, poll, drained in zip(rooms, polls[::2], polls[1::2], strict=True):
-            self._act(each, KVPoll(poll), bool(drained))
+        rooms = list(self._polled.values())
+        stands = [self._stand(each) for each in rooms]
+        stands.append(self._queue_stands())
+        polls = [stand.poll for stand in stands]
+        met = self.ask.agreement.enters(polls, self.scheduler.batches_in_flight)
+        *stands, queue = await self._reduced(stands) if met else stands
+        for each, stand in zip(rooms, stands, strict=True):
+            self._act(each, stand)
+        if queue.poll == KVPoll.FAILED:
+            await self._fail_queued(met)
+        self._let_in(queue.drained)
         news, self._news = self._news, []
         return news
 
@@ -120,7 +145,7 @@ class Rank(Generic[R]):
 
     def wait_s(self) -> float | None:
         """Seconds until the nearest deadline of a room."""
-        nearest = least(*(self._deadline_s(each) for each in self.open.values()))
+        nearest = least(self._queue_s(), *map(self._deadline_s, self._polled.values()))
         return None if nearest is None else max(LEAST_S, nearest - clock.now())
 
     def called(self) -> bool:
@@ -133,8 +158,7 @@ class Rank(Generic[R]):
 
     def drained(self, req: Request) -> bool:
         """Whether no write of the request's room is left."""
-        each = self.open.get(req.id)
-        return each is None or each.drained
+        return req.id not in self.open
 
     def waiting(self) -> Iterator[str]:
         """Who waits in which state for what since when, a phrase a state."""
@@ -154,6 +178,56 @@ class Rank(Generic[R]):
             command, req = self._inbox.popleft()
             command(req)
 
+    async def _reduced(self, stands: list[Stand]) -> list[Stand]:
+        """The least of what all ranks see."""
+        if self.ranks.size == 1:
+            return stands
+        agreed = await self._reduce("poll", [value for stand in stands for value in stand])
+        return [Stand(*agreed[at : at + 3]) for at in range(0, len(agreed), 3)]
+
+    async def _reduce(self, name: str, values: list[int]) -> list[int]:
+        if self.rank == 0 and self.ranks.size > 1:
+            self.events.count("collectives")
+        return await self.ranks.all_reduce_min(self.rank, name, values)
+
+    async def _fail_queued(self, met: bool) -> None:
+        """Fail the queued rooms that some rank has flagged."""
+        self._flagged = False
+        rooms = list(self.queued.values())
+        causes: list[int] = [each.cause for each in rooms]
+        if met:
+            causes = await self._reduce("flags", causes)
+        for each, cause in zip(rooms, causes, strict=True):
+            if cause != Cause.NONE:
+                self._fail(each, Cause(cause))
+
+    def _enqueue(self, each: R) -> None:
+        """A room has opened."""
+        self.watchdog.arriving()
+        self.open[each.room.id] = self.queued[each.room.id] = each
+        each.room.open(clock.now())
+        self.lane.opened(self.name, each.room)
+
+    def _poll_from_now_on(self, each: R) -> None:
+        self.queued.pop(each.room.id, None)
+        self._polled[each.room.id] = each
+
+    def _forget(self, each: R) -> None:
+        """The side has done with a room, which has ended."""
+        for rooms in (self.open, self.queued, self._polled):
+            rooms.pop(each.room.id, None)
+        self.lane.closed(self.name, each.room)
+
+    def _flag(self, each: R, cause: Cause, why: str = "") -> None:
+        """A room must fail. What was said first stands."""
+        if each.cause is Cause.NONE:
+            each.cause, each.why = cause, why or cause.words
+            self._flagged |= each.room.id in self.queued
+
+    def _told(self, each: R, cause: Cause) -> str:
+        """What to say of a room that fails of an agreed cause."""
+        return each.why if each.cause is cause else cause.words
+
     def _move(self, each: R, to: KVPoll) -> None:
         each.room.move(to, clock.now(), self.events)
         self.watchdog.progress()
@@ -168,13 +242,28 @@ class Rank(Generic[R]):
     def _abort(self, req: Request) -> None:
         raise NotImplementedError
 
-    def _stand(self, each: R) -> tuple[int, int]:
-        """This rank's poll of a room, and whether nothing of it is on its way."""
+    def _stand(self, each: R) -> Stand:
+        """This rank's poll of a room."""
         raise NotImplementedError
 
-    def _act(self, each: R, poll: KVPoll, drained: bool) -> None:
+    def _queue_stands(self) -> Stand:
+        """This rank's poll of those that are queued."""
+        return Stand(KVPoll.FAILED if self._flagged else KVPoll.BOOTSTRAPPING)
+
+    def _act(self, each: R, stand: Stand) -> None:
         """Do what all ranks agreed on."""
         raise NotImplementedError
 
-    def _deadline_s(self, each: R) -> float | None:
+    def _fail(self, each: R, cause: Cause) -> None:
         raise NotImplementedError
+
+    def _let_in(self, number: int) -> None:
+        """Take the rooms up to ``number`` out of the queue."""
+
+    def _deadline_s(self, each: R) -> float | None:
+        """When a polled room must be looked at."""
+        return None
+
+    def _queue_s(self) -> float | None:
+        """When the queue must be looked at."""
+        return None

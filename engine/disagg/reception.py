@@ -1,4 +1,10 @@
-"""What has arrived of a room: the decode side's receiver. One rule: notes say it, bytes do not."""
+"""What has arrived of a room: the decode side's receiver. One rule: notes say it, bytes do not.
+
+Chunks and state make a room ``complete`` here, as with the backends whose status and first token
+travel apart (Mooncake over TCP, sglang#17259, #27374): the decode side looks into a metadata slot
+before that has come, and its tag says whether it has. Over NIXL ``TransferStatus.is_done`` waits
+for the aux note as well, and nobody looks early.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """The notes of one wire, handed to the receptions of their rooms; those of others are lost."""
+    """The notes of one wire, handed to the receptions of their rooms; those of others are lost.
+
+    The wire is asked once a turn, for all; a room counts its notes when it is polled.
+    """
 
     def __init__(self, wire: Wire) -> None:
         self.open: dict[int, Reception] = {}
@@ -22,20 +31,21 @@ class Notes:
         for note in self._wire.notes():
             room, kind, *chunk = note.split("_")
             if (reception := self.open.get(int(room))) is not None:
-                reception.heard(kind, chunk)
+                reception.hand(kind, chunk)
 
 
 class Reception:
-    """A room's expected pieces (SGLang's ``TransferStatus``). ``deadline_s`` is a time.
+    """A room's expected pieces. ``deadline_s`` is a time; ``aux`` is the first token's note.
 
-    ``complete`` is chunks and state: the first token says itself whether it is there.
+    A note that comes twice counts once, as in SGLang's ``TransferStatus``.
     """
 
     def __init__(self, notes: Notes, room: int, deadline_s: float) -> None:
         self.deadline_s = deadline_s
         self.aux = False
         self._notes, self._room = notes, room
-        self._chunks = 0
+        self._chunks: set[int] = set()
+        self._unread: list[tuple[str, list[str]]] = []
         self._expected: int | None = None
         self._state = False
         notes.open[room] = self
@@ -44,24 +54,29 @@ class Reception:
         """Hear of nothing any more."""
         self._notes.open.pop(self._room, None)
 
+    def hand(self, kind: str, chunk: list[str]) -> None:
+        """One note: its kind, and number and last flag of a chunk."""
+        self._unread.append((kind, chunk))
+
     def drain(self) -> None:
-        """Take the notes that have arrived into account."""
-        self._notes.drain()
+        """Take the notes that were handed over into account."""
+        for kind, chunk in self._unread:
+            self._count(kind, chunk)
+        self._unread.clear()
 
     @property
     def complete(self) -> bool:
         """Whether every chunk and the state are there, as far as was drained."""
-        return self._state and self._chunks == self._expected
+        return self._state and len(self._chunks) == self._expected
 
     @property
     def expired(self) -> bool:
         """Whether the deadline has passed."""
         return clock.now() >= self.deadline_s
 
-    def heard(self, kind: str, chunk: list[str]) -> None:
-        """One note: its kind, and number and last flag of a chunk."""
+    def _count(self, kind: str, chunk: list[str]) -> None:
         if kind == "kv":
-            self._chunks += 1
+            self._chunks.add(int(chunk[0]))
             if chunk[1] == "1":
                 self._expected = int(chunk[0]) + 1
         elif kind == "state":

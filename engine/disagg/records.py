@@ -47,7 +47,7 @@ class RoomRecord:
     outcome: str = "open"  # open | Success | Failed
     why: str = ""
     released_s: float | None = None  # when the decode pages of a failed room were given back
-    drained_s: float | None = None  # when the writer had no write of it left
+    drained_s: float | None = None  # when the last write of it landed
 
     def count(self, nbytes: dict[str, int], flash_bytes: float, chunk: bool) -> None:
         """A piece has arrived: bytes by pool, and whether it was a chunk's."""

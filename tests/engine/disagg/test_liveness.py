@@ -201,6 +201,26 @@ def test_one_abort_ends_the_bootstrap_loop_and_every_later_room() -> None:
     assert pair.events.counters["fault:bootstrap_loop_died"] == 1
 
 
+def test_whatever_ends_the_bootstrap_loop_is_told() -> None:
+    async def story(pair: Pair) -> None:
+        role: Any = pair.prefill[0].role
+        hear = role._hear
+
+        def forgets(message: Message) -> None:
+            if message.room == 1:
+                raise KeyError(message.room)
+            hear(message)
+
+        role._hear = forgets
+        assert [type(it) for it in await answers([ask(pair, 0), ask(pair, 1)])] == [RoomFailed] * 2
+
+    pair = play(config(**SLOW, bootstrap_timeout=50.0), story)
+    ((_, waiting),) = told(pair)
+    assert waiting.startswith("prefill's bootstrap loop died at ")
+    assert "KeyError: 1" in waiting
+    assert pair.events.counters["fault:bootstrap_loop_died"] == 1
+
+
 def test_a_healthy_pair_serves_on_after_an_abort() -> None:
     heard: list[Any] = []
 
@@ -223,7 +243,7 @@ def test_a_timeout_of_300_virtual_seconds_costs_no_wall_time() -> None:
     play(config(**DEAF), story)
     virtual_s, wall_s = seen
     assert virtual_s > 300.0
-    assert wall_s < 60.0
+    assert wall_s < 10.0
 
 
 def test_a_room_that_is_never_told_its_pages_fails_on_both_sides_and_its_client_hears() -> None:
