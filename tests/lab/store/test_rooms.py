@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import duckdb
@@ -21,6 +21,7 @@ from tests.lab.samples import history, run_verdict
 STORED = RoomDigest(7, "post_store", "c4", 0, 0, 11, 5)
 LANDED = STORED._replace(stage="post_transfer", page=21)
 FAULTS, FAILED = {"no_progress": 2}, {"timed out in WaitingForInput": 7}
+SPENT_S = 3.0  # of the processor's time, ten times what it takes: row by row it is minutes
 MOST, LEAST = 2**63 - 1, -(2**63)
 
 
@@ -166,7 +167,7 @@ def test_a_file_of_before_rooms_opens_and_reads(
         assert results.room_pages("r", "a") == {}
 
 
-def test_a_reference_arm_s_digests_are_stored_and_read_in_well_under_a_second(
+def test_a_reference_arm_s_digests_cost_little_to_store_and_to_read(
     tmp_path: Path,
 ) -> None:
     many = [it for n in range(2000) for it in digests(room(n))]
@@ -174,8 +175,8 @@ def test_a_reference_arm_s_digests_are_stored_and_read_in_well_under_a_second(
     assert len(many) == 36_000
     with open_results(tmp_path / "lab.duckdb") as results:
         run = results.begin_run("any", "", 0, {})
-        began = perf_counter()
+        began = process_time()
         results.save_arm(run, arm)
         assert results.histories(run) == [arm]
         assert len(results.room_pages(run, "pd")) == 2000
-        assert perf_counter() - began < 1.0
+        assert process_time() - began < SPENT_S
