@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 MOST = 12  # arms in one figure
 XLABEL = (
-    "seconds of the arm's clock, to the end: replies from when they were first asked for, tries "
-    "that failed from when they were sent, rooms from WaitingForInput"
+    "seconds of the arm's clock, to their end: replies from their first asking,\n"
+    "tries that failed from their sending, rooms from WaitingForInput"
 )
 LEGEND = {"answered, succeeded": (WELL, ""), "without an answer, failed": (ILL, HATCH)}
 
