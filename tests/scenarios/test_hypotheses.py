@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lab.copies import stored_geometry
-from tests.scenarios.dirty import Ran, dirty
-from tests.scenarios.whole import arms, run, scenario
+from tests.scenarios.dirty import dirty
+from tests.scenarios.paired import shipped
+from tests.scenarios.whole import Ran, arms, run, scenario
 
 SLOT, ALLOCATION, TOPK = (
     f"hypotheses/{name}" for name in ("slot_page_256", "index_k_allocation", "topk_versions")
@@ -99,6 +100,16 @@ def pages_in_use(ran: Ran, stage: str) -> set[int]:
     return {digest.page for digest in ran.history.digests if digest.stage == stage}
 
 
+def short_of_pages(ran: Ran) -> bool:
+    """Whether the smaller side had too few: pages were evicted, or a room waited to be given any.
+
+    A room of the decode side is told its pages when it leaves Bootstrapping.
+    """
+    sides = [room.decode for room in ran.history.rooms]
+    waited = [side["WaitingForInput"] - side["Bootstrapping"] for side in sides]
+    return bool(ran.history.counters.get("evicted_pages")) or max(waited) > 0.05
+
+
 @pytest.mark.parametrize(
     ("arm", "larger", "smaller"),
     [
@@ -109,8 +120,10 @@ def pages_in_use(ran: Ran, stage: str) -> set[int]:
 def test_pages_that_one_side_does_not_have_are_carried_to_and_from_the_other_exactly(
     arm: str, larger: str, smaller: str
 ) -> None:
-    ran = Ran(*run(scenario(SIZES, 4), arm))
+    ran = Ran(*run(scenario(SIZES, 4, "workload.preset=small_dirty"), arm))
     assert ran.clean, ran.verdict
+    assert ran.history.settings["poison_free_pages"]
+    assert short_of_pages(ran)
     assert ran.count("rooms_checked") == ran.count("rooms") > 0
     assert max(pages_in_use(ran, larger)) > 24 == max(pages_in_use(ran, smaller))
 
@@ -119,6 +132,8 @@ def test_pages_that_one_side_does_not_have_are_carried_to_and_from_the_other_exa
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("arm", arms(SIZES))
 def test_the_sizes_of_both_sides_pools_are_innocent(arm: str, seed: int) -> None:
-    ran = Ran(*run(scenario(SIZES, 16), arm, seed))
+    ran = shipped(SIZES, arm, seed)
     assert ran.clean, ran.verdict
+    assert ran.history.settings["poison_free_pages"]
+    assert short_of_pages(ran)
     assert ran.count("rooms_checked") == ran.count("rooms") > 0

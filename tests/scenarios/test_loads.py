@@ -16,7 +16,7 @@ from lab.judging import judge_arm
 from lab.scenario.loader import parse_scenario
 from lab.trial import run_arm
 from lab.workloads import WORKLOADS, resolve
-from tests.scenarios.dirty import Ran
+from tests.scenarios.whole import Ran
 
 if TYPE_CHECKING:
     from lab.records import Reply

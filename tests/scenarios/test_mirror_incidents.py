@@ -9,8 +9,8 @@ import pytest
 from engine.defects import catalog
 from lab.copies import stored_geometry
 from lab.scenario.loader import load_scenario
-from tests.scenarios.dirty import Ran, dirty
-from tests.scenarios.whole import ROOT, arms, quick, run
+from tests.scenarios.dirty import dirty
+from tests.scenarios.whole import ROOT, Ran, arms, quick, run
 
 
 class Mirror(NamedTuple):

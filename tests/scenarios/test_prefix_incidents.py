@@ -12,8 +12,7 @@ import pytest
 
 from engine.defects import catalog
 from lab.scenario.loader import capped, load_scenario
-from tests.scenarios.dirty import Ran
-from tests.scenarios.whole import ROOT, run
+from tests.scenarios.whole import ROOT, Ran, run
 
 
 class Incident(NamedTuple):

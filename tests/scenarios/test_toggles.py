@@ -9,8 +9,8 @@ import pytest
 
 from lab.scenario.loader import capped, load_scenario
 from tests.scenarios import dirty, whole
-from tests.scenarios.dirty import Ran
 from tests.scenarios.test_prefix_incidents import INCIDENTS
+from tests.scenarios.whole import Ran
 
 if TYPE_CHECKING:
     from lab.scenario.models import Scenario
@@ -90,7 +90,7 @@ def test_a_switch_clears_the_incident_if_it_is_to_blame_and_only_then(
 ) -> None:
     ran = flipped(of, key)
     if key in of.culprits:
-        assert (ran.verdict.replies_corrupt, ran.verdict.violations) == (0, {})
+        assert (ran.verdict.replies_corrupt, ran.verdict.seen) == (0, {})
     else:
         assert ran.as_expected, ran.verdict
         assert ran.verdict.replies_corrupt > 0
