@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.config import PAGE_TOKENS
 from lab.scenario.loader import load_scenario
 from lab.trial import run_arm
 from tests.scenarios.paired import Incident, ran, shipped
@@ -132,6 +133,17 @@ def test_the_load_alone_times_out_and_every_room_that_was_handed_over_is_exact()
 def test_the_load_alone_is_the_load_of_the_defect() -> None:
     broken, sound = (load_scenario(ROOT / f"{file}.yaml") for file in FILES)
     assert (sound.build, sound.workload, sound.engine) == ((), broken.workload, broken.engine)
+
+
+def test_a_prompt_takes_a_thread_a_second_and_a_half_and_50_conversations_fit() -> None:
+    """What the files' comments say, seen in one session at the shipped settings."""
+    found = ran(LOAD._replace(sessions=1, sets=()), SATURATED)
+    set_to, rooms = found.history.settings, found.history.rooms
+    assert set_to["workers"] * set_to["wire_gb_per_s"] == pytest.approx(0.24)
+    crossing_s = [room.flash_bytes / 1e9 / set_to["wire_gb_per_s"] for room in rooms]
+    assert 1.4 < min(crossing_s) <= max(crossing_s) < 1.9
+    pages = -(-max(room.prompt for room in rooms) // PAGE_TOKENS)
+    assert set_to["decode_pool_pages"] // pages == 50
 
 
 @pytest.mark.slow
