@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
 import typer
 from typer.exceptions import Abort, TyperException
 
+from lab import interrupts
 from lab.commands import ab, doctor, judge, report, run, runs, scenario, show
 from lab.errors import LabError
 
@@ -43,7 +43,7 @@ app.command()(doctor.doctor)
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit; the console script."""
     logging.getLogger("asyncio").addFilter(_not_an_interruption)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a kill keeps what finished, too
+    interrupts.listen()
     sys.exit(answer(argv))
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from lab import interrupts
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -46,11 +48,12 @@ class RunProgress:
         self._bars.stop()
 
     def arm(self, name: str, sessions: int) -> Tick:
-        """Start an arm's bar and return what moves it."""
+        """Start an arm's bar and return what moves it, and ends a run that was interrupted."""
         task = self._bars.add_task(f"{name} ({sessions} sessions)", total=None)
         self._bars.refresh()
 
         def tick(done: int, due: int) -> None:
+            interrupts.check()
             self._bars.update(task, completed=done, total=due, refresh=True)
 
         return tick

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
-from lab import judging
+from lab import interrupts, judging
 from lab.errors import Interrupted, TargetError, UserError
 from lab.progress import RunProgress
 from lab.report.figures import save_figures
@@ -56,6 +56,7 @@ def run_scenario(
                 tick = progress.arm(arm.name, scenario.sessions(arm))
                 history = run_arm(scenario, arm, scenario.seed, tick)
                 results.save_arm(run, history)
+                interrupts.check()
                 _check_served(run, history)
     except KeyboardInterrupt:
         results.finish_run(run, RunStatus.INTERRUPTED)

@@ -1,0 +1,35 @@
+"""Ctrl-C and SIGTERM. One rule: an interruption is noted before it is raised.
+
+Python raises within whatever runs at that moment, and what is raised in the callback of a weak
+reference, or in a finalizer, is printed and dropped. Whoever goes on asks for the note.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)  # a kill keeps what finished, too
+_noted: list[int] = []
+
+
+def listen() -> None:
+    """Answer both signals from now on; forgets what was noted. The main thread's alone."""
+    _noted.clear()
+    for number in SIGNALS:
+        signal.signal(number, interrupt)
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """Note the signal, then raise ``KeyboardInterrupt``: the handler."""
+    _noted.append(number)
+    raise KeyboardInterrupt
+
+
+def check() -> None:
+    """Raise ``KeyboardInterrupt`` if an interruption was noted, and nobody may have heard it."""
+    if _noted:
+        raise KeyboardInterrupt
