@@ -1,7 +1,7 @@
 """How a run was asked for, and what it may then be held against.
 
 One rule: a run that was made smaller or changed is not the one that its file speaks of, so where
-it proves nothing it does not contradict the file either.
+it shows no failure it does not contradict the file either.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from lab.alike import alike
 from lab.asking import unlike_its_file
 from lab.copies import stored_geometry
 from lab.detectors import Kind, examine, worst
@@ -41,6 +42,7 @@ from lab.wedge import wedge
 # An arm's name or "*" -> an object with ``verdict`` and ``violations``, or a mapping with them.
 Expect = Mapping[str, Any]
 Place = tuple[int, int]  # session, turn
+NOTHING = ("clean", "inconclusive")  # verdicts that show no failure
 
 
 def judge_run(
@@ -143,10 +145,12 @@ def expected_violations(expect: Expect | None, name: str) -> tuple[str, ...]:
 
 
 def _caveat(verdict: ArmVerdict, history: ArmHistory, how: Asked | None) -> str:
-    """Why an arm that proved nothing does not contradict its file; empty where it does, or did."""
-    if how is None or verdict.verdict != "inconclusive" or verdict.expected == "inconclusive":
+    """Why an arm to which nothing happened does not contradict its file; empty where it does, or
+    did: a smaller run may never meet what the file's arm meets.
+    """
+    if how is None or verdict.verdict not in NOTHING or verdict.expected in (None, verdict.verdict):
         return ""
-    return unlike_its_file(how, history.name, history.sessions) if verdict.expected else ""
+    return unlike_its_file(how, history.name, history.sessions)
 
 
 def _wanted(expect: Expect | None, name: str) -> Any:
@@ -194,13 +198,22 @@ def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
     unfinished = [found for found in findings if found.kind == Kind.UNFINISHED.value]
     if unfinished:
         many = len({_place(found) for found in unfinished})
-        return f"{many} of {due} replies unfinished ({unfinished[0].detail})"
+        return f"{many} of {due} replies unfinished ({_details(unfinished)})"
     unknown = [f for f in findings if f.outcome == "unknown"]
     if unknown:
         return f"detector {unknown[0].detector} failed: {unknown[0].detail}"
     settings, counters = history.settings, history.counters
     never = [explained(key, settings, counters) for key in unexercised(settings, counters)]
     return f"never exercised: {', '.join(never)}" if never else ""
+
+
+def _details(unfinished: Sequence[Finding]) -> str:
+    """Why replies are unfinished, and how many for each reason where there are several."""
+    found = alike(it.detail for it in unfinished)
+    if len(found) == 1:
+        return next(iter(found))
+    (first, times), *others = found.items()
+    return f"{times}: {first}; {sum(n for _, n in others)}: other reasons"
 
 
 def _named(findings: Sequence[Finding], kind: Kind) -> dict[Place, Finding]:

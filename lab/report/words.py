@@ -70,7 +70,7 @@ def unlike(arm: ArmVerdict) -> list[str]:
 
 def expected_word(arm: ArmVerdict) -> str:
     """``yes``, or what the scenario says instead; a dash when it says nothing; ``open`` where it
-    speaks of another run, and this one proved nothing.
+    speaks of another run, and this one shows no failure.
     """
     if arm.expected is None:
         return "–"

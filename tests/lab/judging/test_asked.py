@@ -1,9 +1,11 @@
-"""A run that was made smaller or changed does not contradict its file where it proves nothing."""
+"""A run that was made smaller or changed does not contradict its file where no arm fails."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from lab.asking import asked, unlike_its_file
 from lab.judging import judge_run
@@ -65,10 +67,29 @@ def test_an_inconclusive_arm_of_a_smaller_run_is_open_and_not_wrong() -> None:
     assert said.startswith("1 of 2 arms open (run with 24 of 60 sessions; what the file expects")
 
 
-def test_a_smaller_run_that_proves_another_verdict_is_not_as_expected() -> None:
-    bad, good = judged(CAPPED)
-    assert (bad.verdict, bad.caveat) == ("clean", "")
+@pytest.mark.parametrize("how", [CAPPED, Asked(sets=("engine.pool_pages=280",))])
+def test_a_clean_arm_of_a_smaller_or_changed_run_did_not_meet_what_its_file_expects(
+    how: Asked,
+) -> None:
+    bad, good = judged(how)
+    assert (bad.verdict, words.expected_word(bad)) == ("clean", "open")
+    assert (good.caveat, words.expected_word(good)) == ("", "yes")
+    (said,) = words.expectation([bad, good])
+    assert said == f"1 of 2 arms open ({bad.caveat})"
+
+
+def test_a_smaller_run_that_fails_where_its_file_expects_none_is_not_as_expected() -> None:
+    arms = [named("bad", 9, 24), named("good", 1, 24, settings={"graph": False})]
+    bad, good = judge_run("r", "s", 0, arms, EXPECT, CAPPED)[0].arms
+    assert (words.expected_word(bad), good.caveat) == ("yes", "")
+    assert words.expected_word(good) == "NO: clean"
     assert words.expectation([bad, good]) == ["1 of 2 arms NOT as expected"]
+
+
+def test_a_clean_arm_of_the_whole_file_is_not_as_expected() -> None:
+    for how in (None, Asked()):
+        bad, _ = judged(how)
+        assert (bad.verdict, words.expected_word(bad)) == ("clean", "NO: corrupt")
 
 
 def test_an_inconclusive_arm_of_the_whole_file_is_not_as_expected() -> None:
