@@ -45,12 +45,13 @@ class RequestRefused(EngineError):
 
 class RoomFailed(EngineError):
     """A hand-over between prefill and decode failed: ``state`` is where the room stood, by SGLang's
-    name, and ``seconds`` how long; ``why`` is one phrase.
+    name, and ``seconds`` how long; ``why`` is one phrase, which may name the state itself.
     """
 
     def __init__(self, room: int, state: str, seconds: float, why: str = "") -> None:
         cause = f": {why}" if why else ""
-        super().__init__(f"room {room} failed in {state} after {seconds:.3f} s{cause}")
+        where = "" if state in why else f" in {state}"
+        super().__init__(f"room {room} failed{where} after {seconds:.3f} s{cause}")
 
 
 class PoolError(EngineError):

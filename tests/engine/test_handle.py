@@ -25,6 +25,11 @@ def test_a_room_that_failed_is_told_with_its_state_and_seconds() -> None:
     )
 
 
+def test_a_reason_that_names_the_state_is_enough() -> None:
+    told = RoomFailed(3, "WaitingForInput", 8.0, "timed out in WaitingForInput")
+    assert str(told) == "room 3 failed after 8.000 s: timed out in WaitingForInput"
+
+
 def test_a_failed_generation_raises_in_its_own_reader_alone() -> None:
     async def read(one: Handle) -> list[list[int]]:
         return [group async for group in one]

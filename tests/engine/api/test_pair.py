@@ -81,6 +81,6 @@ def test_a_hand_over_that_times_out_is_an_error_that_names_its_room(stream: bool
     error = json.loads(said)["error"]
     assert response.status_code == (200 if stream else 500)
     assert (error["type"], error["code"]) == ("server_error", "room_failed")
-    assert error["message"].startswith("room 1 failed in WaitingForInput after 0.5")
+    assert error["message"].startswith("room 1 failed after 0.5")
     assert engine.events.counters["rooms_failed"] == 1
     assert at_rest(engine)

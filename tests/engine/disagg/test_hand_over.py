@@ -131,7 +131,7 @@ def test_what_either_side_could_never_hold_is_refused_and_leaves_no_room() -> No
 @pytest.mark.parametrize("deferred", [False, True], ids=["immediate", "deferred"])
 def test_a_room_that_times_out_is_an_error_that_names_it(tp: int, deferred: bool) -> None:
     async def story(pair: Pair) -> None:
-        with pytest.raises(RoomFailed, match=r"room 1 failed in WaitingForInput after 0\.010 s"):
+        with pytest.raises(RoomFailed, match=r"room 1 failed after 0\.010 s: timed out in W"):
             await pairs.read(pair.submit(prompt(1, 1000), 5))
         await pairs.rest(pair)
 

@@ -152,7 +152,7 @@ def test_an_engine_that_cannot_start_is_one_line(
 
 def test_a_pair_that_hands_nothing_over_is_an_observation(monkeypatch: pytest.MonkeyPatch) -> None:
     history = ran(monkeypatch, Dying)
-    error = "HTTP 500: room 7 failed in WaitingForInput after 4.000 s: timed out in WaitingForInput"
+    error = "HTTP 500: room 7 failed after 4.000 s: timed out in WaitingForInput"
     rooms = [replace(reply, error=error) for reply in history.replies]
     assert failure(replace(history, replies=rooms)) is None
 
