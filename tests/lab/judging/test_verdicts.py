@@ -117,6 +117,18 @@ def test_a_clean_arm_tells_how_many_tries_failed_before_its_replies_came() -> No
     )
 
 
+def test_replies_that_failed_alike_are_told_with_no_single_room_s_number() -> None:
+    lost = [
+        placed(said(""), n, status="transport_error", raw_text=None, error=f"room {n} failed")
+        for n in (3, 4)
+    ]
+    assert verdict(arm(placed(RIGHT, 0), *lost))[1] == "2 of 3 replies unfinished (room N failed)"
+    late = placed(said(""), 9, status="timeout", raw_text=None, error="no end after 600.0 s")
+    assert verdict(arm(placed(RIGHT, 0), *lost, late))[1] == (
+        "3 of 4 replies unfinished (2: room N failed; 1: other reasons)"
+    )
+
+
 def test_a_fault_that_the_file_does_not_name_is_not_as_expected() -> None:
     history = arm(placed(RIGHT, 0), counters={**USED, "fault:metadata_false_alarm": 2})
     unnamed, _ = judge_arm(history, {"*": {"verdict": "clean"}})

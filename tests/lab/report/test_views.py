@@ -59,7 +59,7 @@ def test_an_arm_says_what_its_replies_failed_of() -> None:
     ]
     found.replies += [*failed, reply(2, 1, status="timeout")]
     text = printed(arm_view(found))
-    assert cells(text, why.format(0, 300)) == ["2"]
+    assert cells(text, why.format("N", "N").replace("N.250", "N")) == ["2"]
     assert cells(text, "timed out") == ["1"]
     assert "errors of tries" not in printed(arm_view(history("an arm")))
 
@@ -69,7 +69,7 @@ def test_an_arm_says_how_many_tries_were_asked_again_and_what_they_failed_of() -
     arm.events += [retry(session, 4.0, f"room {session} failed") for session in (3, 7)]
     text = printed(arm_view(arm))
     assert cells(text, "failed, asked again") == ["2"]
-    assert cells(text, "room 3 failed") == ["2"]
+    assert cells(text, "room N failed") == ["2"]
 
 
 def test_in_eighty_columns_no_arm_s_name_and_no_run_s_id_is_cut() -> None:
