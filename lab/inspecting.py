@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.commands.output import console, show, show_json
 from lab.copies import copy_paths, stored_geometry
+from lab.ended import verdict_of
 from lab.errors import StoreError
 from lab.report.document import run_document, shown_document
 from lab.report.replies import Case, badness, failed_replies, show_replies
@@ -28,7 +29,7 @@ def inspect(results: Results, run: str, arm: str | None, session: int | None, li
     """Print the run, or one arm of it, and the replies that went wrong."""
     stored = results.run(run)
     _known(stored.arms, arm)
-    verdict = results.verdict(run) if stored.verdicts else None
+    verdict = verdict_of(results, run) if stored.verdicts else None
     histories = results.histories(run)
     if arm is None:
         show(run_view(stored, verdict, histories))

@@ -125,7 +125,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class LateWrite:
-    """What pieces of one kind of a room destroyed of one victim after the room lost its pages.
+    """What pieces of a room destroyed of one victim in ``pools`` after the room lost its pages.
 
     ``pages`` of them, the first numbered ``first``: of a piece's pages, each time that one was hit;
     ``unit`` is ``request slot`` where they are that. ``victim_room`` is 0 for a victim that is no
@@ -140,6 +140,7 @@ class LateWrite:
     first: int
     pages: int
     rows: int
+    pools: str = ""  # ``c4, index_k, c128``; empty in verdicts that were stored without
 
 
 @dataclass(frozen=True)
@@ -199,3 +200,4 @@ class RunVerdict:
     virtual_s: float
     arms: tuple[ArmVerdict, ...]
     comparisons: tuple[Comparison, ...]
+    incomplete: str = ""  # how it ended before its last arm, and how many are stored

@@ -6,10 +6,12 @@ be judged later.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from lab import interrupts, judging
+from lab.ended import incomplete
 from lab.errors import Interrupted, TargetError, UserError
 from lab.progress import RunProgress
 from lab.report.figures import save_figures
@@ -88,7 +90,7 @@ def judge_run(results: Results, run: str) -> RunVerdict:
         run, stored.scenario, stored.seed, histories, expect, stored.asked
     )
     results.save_verdict(run, verdict, findings)
-    return verdict
+    return replace(verdict, incomplete=incomplete(stored))
 
 
 def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Path:

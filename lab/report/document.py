@@ -22,6 +22,7 @@ def document(verdict: RunVerdict) -> dict[str, Any]:
         "run": verdict.run,
         "scenario": verdict.scenario,
         "seed": verdict.seed,
+        "incomplete": verdict.incomplete or None,
         "wall_s": round(verdict.wall_s, 3),
         "virtual_s": round(verdict.virtual_s, 3),
         "arms": [arm_document(arm) for arm in verdict.arms],

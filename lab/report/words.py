@@ -127,10 +127,12 @@ def proves(arm: ArmVerdict) -> str:
 
 def headline(verdict: RunVerdict) -> str:
     """The whole run in one sentence."""
-    if not verdict.arms:
-        return "No arm finished."
     arms = verdict.arms
-    parts = [*corrupt_part(verdict), *other_parts(arms), *clean_part(arms), *expectation(arms)]
+    parts = [verdict.incomplete] if verdict.incomplete else []
+    if arms:
+        parts += [*corrupt_part(verdict), *other_parts(arms), *clean_part(arms), *expectation(arms)]
+    else:
+        parts.append("no arm finished")
     sentence = "; ".join(parts) + "."
     return sentence[0].upper() + sentence[1:]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.errors import TargetError
 from lab.store import open_results
 from tests.lab.commands.conftest import FakeTrial
 from tests.lab.tiers import row, tiered
@@ -114,6 +115,40 @@ def test_show_as_json_of_a_run_that_nobody_judged_holds_what_was_seen(
     arms = kvlab("show", "--json").json["arms"]
     assert len(arms) == 2 and {arm["verdict"] for arm in arms} == {None}
     assert arms[0]["counters"]["graph_replays"] == 9 and arms[0]["exposure"]["prefix_hits"] == 9
+
+
+@pytest.mark.parametrize(
+    ("ill", "told"),
+    [
+        (KeyboardInterrupt(), "Interrupted: 2 of 3 arms; "),
+        (TargetError("the engine died"), "Failed: 2 of 3 arms; "),
+    ],
+    ids=["interrupted", "failed"],
+)
+def test_what_is_concluded_of_a_part_of_a_run_says_that_it_is_a_part(
+    ill: BaseException, told: str, trial: FakeTrial, kvlab, folder: Path
+) -> None:
+    trial.raises["bf16, one at a time"] = ill
+    assert kvlab("run", "good.yaml", "--sessions", "5").code in (3, 130)
+    judged = kvlab("judge")
+    assert judged.out.startswith(f'{told}"bf16, graph on" corrupts 3 of 5 sessions')
+    assert kvlab("report", "--out", "o").out == judged.out
+    assert f"\n\n{told}" in (folder / "o" / "report.md").read_text()
+    assert told in kvlab("show").out
+    document = kvlab("report", "--json").json
+    assert document == kvlab("judge", "--json").json
+    assert document["incomplete"] == told.lower().removesuffix("; ")
+
+
+def test_a_run_of_which_no_arm_is_stored_says_how_it_ended(trial: FakeTrial, kvlab) -> None:
+    trial.raises["bf16, graph on"] = KeyboardInterrupt()
+    kvlab("run", "good.yaml")
+    assert kvlab("judge").out.startswith("Interrupted: 0 of 3 arms; no arm finished.\n")
+
+
+def test_a_whole_run_says_nothing_of_it(run: str, kvlab) -> None:
+    assert kvlab("judge", "--json").json["incomplete"] is None
+    assert kvlab("judge").out.startswith('"bf16, graph on" corrupts')
 
 
 def test_show_of_an_unknown_arm_is_told(run: str, kvlab) -> None:
