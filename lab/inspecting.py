@@ -62,7 +62,10 @@ def inspect_json(
 
 
 def inspect_rooms(results: Results, run: str, arm: str | None, limit: int) -> None:
-    """Print the rooms of each arm, or of one, the worst first."""
+    """Print the rooms of each arm, or of one, the worst first; or that no arm is stored."""
+    stored = results.run(run)
+    if not stored.arms:
+        show(f"run {run} ({stored.status}): no arm is stored, so it has no rooms.")
     for history, rooms in _rooms(results, run, arm):
         show(rooms_view(history, rooms, limit))
 

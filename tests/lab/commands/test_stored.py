@@ -146,6 +146,14 @@ def test_a_run_of_which_no_arm_is_stored_says_how_it_ended(trial: FakeTrial, kvl
     assert kvlab("judge").out.startswith("Interrupted: 0 of 3 arms; no arm finished.\n")
 
 
+def test_rooms_of_a_run_of_which_no_arm_is_stored_are_told(trial: FakeTrial, kvlab) -> None:
+    trial.raises["bf16, graph on"] = KeyboardInterrupt()
+    kvlab("run", "good.yaml")
+    said, document = kvlab("show", "--rooms"), kvlab("show", "--rooms", "--json").json
+    told = f"run {document['run']} (interrupted): no arm is stored, so it has no rooms.\n"
+    assert (said.code, said.out, document["arms"]) == (0, told, [])
+
+
 def test_a_whole_run_says_nothing_of_it(run: str, kvlab) -> None:
     assert kvlab("judge", "--json").json["incomplete"] is None
     assert kvlab("judge").out.startswith('"bf16, graph on" corrupts')
