@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lab.store import RoomPages
 
 LATE_WRITE = "late_write_into_owned_page"
+GROUPED = ("writer_room", "victim_room", "victim", "piece", "pools")
 WAITING = KVPoll.WAITING_FOR_INPUT.title
 FAILED, SUCCESS = KVPoll.FAILED.title, KVPoll.SUCCESS.title
 PASSED = tuple(state.title for state in KVPoll if LEGAL[state])  # states that a room leaves again
@@ -149,12 +150,12 @@ def reason(why: str) -> str:
 
 
 def late_writes(events: Iterable[tuple[int, str, Mapping[str, Any]]]) -> list[LateWrite]:
-    """One for each writer, victim and kind of place, in the order in which they were seen."""
+    """One for each writer, victim and set of pools, in the order in which they were seen."""
     hits: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
     for _, kind, fields in events:
         if kind == "violation" and fields.get("name") == LATE_WRITE:
-            who = (fields.get(key) for key in ("writer_room", "victim_room", "victim", "piece"))
-            hits.setdefault((*who, _unit(fields)), []).append(fields)
+            who = (fields.get(key) for key in GROUPED)
+            hits.setdefault(tuple(who), []).append(fields)
     return [_late_write(found) for found in hits.values()]
 
 
@@ -169,6 +170,7 @@ def _late_write(found: Sequence[Mapping[str, Any]]) -> LateWrite:
         first=int(first.get("page", 0)),
         pages=sum(int(fields.get("n", 1)) for fields in found),
         rows=sum(int(fields.get("rows", 0)) for fields in found),
+        pools=str(first.get("pools", "")),
     )
 
 
@@ -177,13 +179,13 @@ def _unit(fields: Mapping[str, Any]) -> str:
 
 
 def late_phrases(found: Iterable[LateWrite]) -> list[str]:
-    """``room 8 into room 3 (request 3): page 70 and 2 more (kv, 600 rows)``: one for each writer
-    and victim.
+    """``room 8 into room 3 (request 3): page 70 and 2 more (600 rows of c4, index_k,
+    c128)``: one for each writer and victim.
     """
     pairs: dict[str, list[str]] = {}
     for it in found:
         victim = f"room {it.victim_room} ({it.victim})" if it.victim_room else it.victim
         more = f" and {it.pages - 1} more" if it.pages > 1 else ""
-        where = f"{it.unit} {it.first}{more} ({it.piece}, {it.rows:,} rows)"
+        where = f"{it.unit} {it.first}{more} ({it.rows:,} rows of {it.pools or it.piece})"
         pairs.setdefault(f"room {it.writer_room} into {victim}", []).append(where)
     return [f"{who}: {', '.join(where)}" for who, where in pairs.items()]

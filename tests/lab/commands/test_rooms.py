@@ -13,7 +13,14 @@ pytestmark = pytest.mark.usefixtures("folder")
 PAIR, PLAIN = "fp8, graph on", "bf16, graph on"
 WROTE = {
     **{"writer_room": 2, "victim_room": 5, "victim": "request 1005"},
-    **{"piece": "kv", "unit": "page", "first": 301, "pages": 1, "rows": 256},
+    **{
+        "piece": "kv",
+        "unit": "page",
+        "first": 301,
+        "pages": 1,
+        "rows": 256,
+        "pools": "c4, index_k, c128",
+    },
 }
 
 

@@ -63,7 +63,7 @@ def test_a_disaggregated_arm_has_a_line_with_writers_and_victims() -> None:
     verdict, _ = judge_run("r", "s", 0, [pair, history("plain")], None)
     text = markdown(verdict)
     assert "- rooms: 6, 1 failed (timed out in WaitingForInput 1); 1 late write: room 2" in text
-    assert 'room 2 into room 5 (request 1005): page 301 (kv, 256 rows) (arm "pd")' in text
+    assert "room 2 into room 5 (request 1005): page 301 (256 rows of c4, index_k, c128)" in text
     assert text.count("- rooms: ") == 1
 
 

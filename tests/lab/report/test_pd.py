@@ -43,19 +43,20 @@ def test_it_names_the_first_writers_and_their_victims() -> None:
     told = tuple(wrote(n, pages=2) for n in range(5))
     (line,) = pd_lines([pair(violations={LATE: 10}, late_writes=told)])
     assert (
-        "; 10 late writes: room 0 into room 1 (request 7): page 3 and 1 more (kv, 8 rows); " in line
+        "; 10 late writes: room 0 into room 1 (request 7): page 3 and 1 more (8 rows of kv); "
+        in line
     )
     assert "room 2 into room 3" in line and "room 3 into" not in line
     assert line.endswith('; and 2 more pairs of rooms (arm "pd")')
 
 
 def test_pages_and_request_slots_of_one_victim_are_told_apart() -> None:
-    slot = wrote(1, piece="state", unit="request slot", first=5, rows=128)
+    slot = wrote(1, piece="state", unit="request slot", first=5, rows=128, pools="c128_state")
     told = (wrote(1, first=70, pages=3, rows=1_600), slot, wrote(4, victim_room=0, victim="cache"))
     (line,) = pd_lines([pair(violations={LATE: 5}, late_writes=told)])
     assert (
-        "room 1 into room 2 (request 7): page 70 and 2 more (kv, 1,600 rows), "
-        "request slot 5 (state, 128 rows); room 4 into cache: page 3 (kv, 8 rows)"
+        "room 1 into room 2 (request 7): page 70 and 2 more (1,600 rows of kv), "
+        "request slot 5 (128 rows of c128_state); room 4 into cache: page 3 (8 rows of kv)"
     ) in line
 
 

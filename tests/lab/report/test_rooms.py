@@ -84,8 +84,8 @@ def test_late_writes_are_told_with_writer_and_victim_up_to_the_limit() -> None:
     arm = disaggregated("pd")
     arm.events += [late_write(2, victim, 301) for victim in (5, 6, 5)]
     text = printed(rooms_view(arm, seen(), 1), WIDE)
-    said = "late write: room 2 into room 5 (request 1005): page 301 and 1 more (kv, 512 rows)\n"
-    assert said in text
+    who = "late write: room 2 into room 5 (request 1005): "
+    assert f"{who}page 301 and 1 more (512 rows of c4, index_k, c128)\n" in text
     assert "late writes of 1 more pairs of rooms" in text
     every = printed(rooms_view(arm, seen(), 9), WIDE)
     assert cells(every, "2")[5] == "wrote late into 5, 6"
@@ -94,9 +94,9 @@ def test_late_writes_are_told_with_writer_and_victim_up_to_the_limit() -> None:
 
 def test_a_page_and_a_request_slot_are_two_late_writes_with_rows_of_their_own() -> None:
     found = late_writes([late_write(2, 5, 70, n=3, rows=600), slot_hit()])
-    assert [(it.piece, it.unit, it.first, it.pages, it.rows) for it in found] == [
-        ("kv", "page", 70, 3, 600),
-        ("state", "request slot", 4, 1, 128),
+    assert [(it.pools, it.unit, it.first, it.pages, it.rows) for it in found] == [
+        ("c4, index_k, c128", "page", 70, 3, 600),
+        ("c128_state", "request slot", 4, 1, 128),
     ]
 
 
