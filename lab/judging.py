@@ -35,7 +35,7 @@ from lab.mismatches import mismatches
 from lab.planned import context_of
 from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
 from lab.remedies import explained
-from lab.rooms import failures, late_writes
+from lab.rooms import counted, failures, late_writes
 from lab.stats import fisher, newcombe, wilson
 from lab.wedge import wedge
 
@@ -99,7 +99,7 @@ def judge_arm(
         ci95=wilson(len(sessions), owed),
         outcomes=dict(Counter(found.detector for found in named.values()).most_common()),
         violations=violations(history.counters),
-        exposure=exposure(history.counters),
+        exposure=exposure(counted(history)),
         verdict=verdict,
         expected=expected_verdict(expect, history.name),
         history_digest=history.history_digest,

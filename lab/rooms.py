@@ -123,13 +123,13 @@ def summary(rooms: Sequence[Seen]) -> dict[str, Any]:
 
     Ranks share their rooms: a room is counted once, its pages and bytes on every rank.
     """
-    firsts = [it.record for it in rooms if it.record.rank == 0]
-    outcomes = Counter(record.outcome for record in firsts)
+    every = [it.record for it in rooms]
+    told = ends(every)
     return {
-        "rooms": len(firsts),
-        "succeeded": outcomes[SUCCESS],
-        "failed": failures(firsts),
-        "without_end": len(firsts) - outcomes[SUCCESS] - outcomes[FAILED],
+        "rooms": told.rooms,
+        "succeeded": told.succeeded,
+        "failed": failures(every),
+        "without_end": told.without_end,
         "pages_compared": sum(it.pages.compared for it in rooms),
         "pages_different": sum(it.pages.different for it in rooms),
         "rooms_different": len({it.record.room for it in rooms if it.pages.different}),
@@ -138,9 +138,44 @@ def summary(rooms: Sequence[Seen]) -> dict[str, Any]:
     }
 
 
+class Ends(NamedTuple):
+    """How an arm's rooms ended."""
+
+    rooms: int
+    succeeded: int
+    failed: int
+    without_end: int
+
+
+def firsts(records: Iterable[RoomRecord]) -> list[RoomRecord]:
+    """Each room once, as the first rank saw it: ranks share their rooms."""
+    return [record for record in records if record.rank == 0]
+
+
+def ends(records: Iterable[RoomRecord]) -> Ends:
+    """Every room that either side opened, counted once."""
+    once = firsts(records)
+    outcomes = Counter(record.outcome for record in once)
+    well, ill = outcomes[SUCCESS], outcomes[FAILED]
+    return Ends(len(once), well, ill, len(once) - well - ill)
+
+
+def counted(history: ArmHistory) -> dict[str, int]:
+    """The arm's counters, with its rooms counted from their records where it has them.
+
+    The decode side counts what it opens, which is not all once ranks hang.
+    """
+    if not history.rooms:
+        return history.counters
+    told = ends(history.rooms)
+    stuck = {"rooms_without_end": told.without_end} if told.without_end else {}
+    known = {"rooms": told.rooms, "rooms_succeeded": told.succeeded, "rooms_failed": told.failed}
+    return {**history.counters, **known, **stuck}
+
+
 def failures(records: Iterable[RoomRecord]) -> dict[str, int]:
-    """What rooms failed of and how many of each, the most first. Ranks share their rooms."""
-    ill = (it.why for it in records if it.outcome == FAILED and it.rank == 0)
+    """What rooms failed of and how many of each, the most first."""
+    ill = (it.why for it in firsts(records) if it.outcome == FAILED)
     return dict(Counter(map(reason, ill)).most_common())
 
 

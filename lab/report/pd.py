@@ -29,12 +29,14 @@ def pd_lines(arms: Sequence[ArmVerdict]) -> list[str]:
 
 
 def rooms(arm: ArmVerdict) -> str:
-    """``240, 72 failed (timed out in WaitingForInput 69, ...), 40 asked again``."""
+    """``240, 72 failed (timed out in WaitingForInput 69, ...), 9 without an end``, and how many
+    tries were asked again.
+    """
     opened, failed = arm.exposure.get("rooms", 0), arm.exposure.get("rooms_failed", 0)
-    again = arm.exposure.get("client_retries", 0)
-    return f"{opened}, {failed_of(failed, arm.room_failures)}" + (
-        f", {again} asked again" if again else ""
-    )
+    stuck, again = (arm.exposure.get(key, 0) for key in ("rooms_without_end", "client_retries"))
+    parts = [str(opened), failed_of(failed, arm.room_failures)]
+    parts += [f"{stuck} without an end"] if stuck else []
+    return ", ".join([*parts, *([f"{again} asked again"] if again else [])])
 
 
 def failed_of(failed: int, reasons: Mapping[str, int]) -> str:

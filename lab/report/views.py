@@ -21,6 +21,7 @@ from lab.report.grid import Fitted, plain_table
 from lab.report.origin import origin
 from lab.report.table import COLOURS
 from lab.report.tiers import MISMATCH, geometry_table, paths_table
+from lab.rooms import counted
 from lab.tries import failed_tries
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def arm_view(
         pairs("setting", "value", settings),
         pairs("replies ended", "times", _told(endings(history))),
         *([pairs("errors of tries", "times", _told(failed))] if failed else []),
-        pairs("counter", "value", _told(others(history.counters))),
+        pairs("counter", "value", _told(others(counted(history)))),
         *([paths_table(paths)] if (paths := copy_paths(history.counters)) else []),
         *([geometry_table(rows)] if (rows := stored_geometry(history)) else []),
     )

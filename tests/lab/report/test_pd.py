@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lab.judging import judge_arm
 from lab.records import ArmVerdict, LateWrite
 from lab.report.pd import pd_lines
+from lab.report.rooms import summary_line
 from lab.report.table import run_report
-from tests.lab.disaggregated import LATE
+from lab.rooms import Seen
+from lab.store import RoomPages
+from tests.lab.disaggregated import LATE, disaggregated, room
 from tests.lab.report.test_table import printed
 from tests.lab.samples import arm_verdict, history, sample_run
 
@@ -37,6 +41,23 @@ def test_it_says_how_many_rooms_failed_and_of_what() -> None:
 def test_it_says_how_often_clients_asked_again() -> None:
     (line,) = pd_lines([pair(exposure={**COUNTED, "client_retries": 40})])
     assert "aborted by the client 3), 40 asked again; no late write" in line
+
+
+def test_rooms_of_a_wedged_arm_have_no_end() -> None:
+    told = {"rooms": 168, "rooms_failed": 2, "rooms_without_end": 165, "client_retries": 160}
+    (line,) = pd_lines([pair(exposure=told, room_failures={"aborted by the client": 2})])
+    assert "rooms: 168, 2 failed (aborted by the client 2), 165 without an end, 160 asked" in line
+
+
+def test_a_run_s_line_and_its_rooms_count_the_same_rooms() -> None:
+    made = disaggregated("pd")
+    made.rooms += [replace(it, rank=1) for it in made.rooms]
+    made.rooms += [replace(room(n), decode={}, outcome="open") for n in (7, 8)]
+    (line,) = pd_lines([judge_arm(made)[0]])
+    shown = summary_line([Seen(it, RoomPages(0, 0, None)) for it in made.rooms])
+    ends = "1 failed (timed out in WaitingForInput 1), 2 without an end"
+    assert line.startswith(f"rooms: 8, {ends};")
+    assert shown.startswith(f"rooms 8: 5 succeeded, {ends};")
 
 
 def test_it_names_the_first_writers_and_their_victims() -> None:
