@@ -37,7 +37,8 @@ def bins(times: Sequence[float], marks: Sequence[float]) -> NDArray[np.float64] 
         return None
     low, high = min(found), max(found)
     if high / low >= LOG_FROM:
-        edges = np.geomspace(low / 1.05, high * 1.3, BINS + 1)
+        bar = (high / low) ** (1 / BINS)
+        edges = np.geomspace(low / bar**2, high * 1.3, BINS + 1)  # a whole bar before the first
     else:
         edges = np.linspace(0, high * 1.1, BINS + 1)
     near = [1 + int(np.abs(edges[1:-1] - mark).argmin()) for mark in marks]

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from lab.plots import FIGURES
 from lab.plots.histogram import HATCH, ILL, WELL, bins, draw_bars, draw_marks
 from lab.plots.style import new_figure, title, wrapped
-from lab.rooms import SUCCESS, disaggregated, latency_s
+from lab.rooms import SUCCESS, disaggregated, ends, firsts, latency_s
 from lab.tries import failed_tries
 
 if TYPE_CHECKING:
@@ -34,15 +34,17 @@ LEGEND = {"answered, succeeded": (WELL, ""), "without an answer, failed": (ILL, 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of one panel: of what ended well, of what did not, and how many never began.
+    """Seconds of one panel: of what ended well, and of what did not.
 
-    ``tries`` are those that failed and were asked again, each from its own sending.
+    ``unborn`` failed before the time began that is drawn, and ``endless`` never ended: neither has
+    a bar. ``tries`` are those that failed and were asked again, each from its own sending.
     """
 
     what: str
     well: list[float]
     ill: list[float]
     unborn: int = 0
+    endless: int = 0
     tries: list[float] = field(default_factory=list)
 
     @property
@@ -51,12 +53,15 @@ class Times:
         return [*self.ill, *self.tries]
 
     def told(self) -> str:
-        """``replies: 238 answered, median 1.2 s; 2 not; 40 asked again``."""
-        good, bad = ("succeeded", "failed") if self.what == "rooms" else ("answered", "not")
+        """``replies: 238 answered, median 1.2 s`` and, below it, ``2 unanswered, 40 asked again``."""
+        rooms = self.what == "rooms"
         middle = f", median {np.median(self.well):.3g} s" if self.well else ""
-        unborn = f", {self.unborn} ended before" if self.unborn else ""
-        tries = f"; {len(self.tries)} asked again" if self.tries else ""
-        return f"{self.what}: {len(self.well)} {good}{middle}; {len(self.ill)} {bad}{unborn}{tries}"
+        good = f"{self.what}: {len(self.well)} {'succeeded' if rooms else 'answered'}{middle}"
+        early = f" ({self.unborn} before WaitingForInput)" if rooms and self.unborn else ""
+        bad = f"{len(self.ill) + self.unborn} {'failed' if rooms else 'unanswered'}{early}"
+        endless = f", {self.endless} {'without an end' if rooms else 'never asked'}"
+        tries = f", {len(self.tries)} asked again"
+        return f"{good}\n{bad}{endless * bool(self.endless)}{tries * bool(self.tries)}"
 
 
 @FIGURES.register("latency")
@@ -105,24 +110,20 @@ def replies(arm: ArmHistory) -> Times:
     asked = [
         (it.status == "ok", it.done_s - it.began_s) for it in arm.replies if it.done_s is not None
     ]
-    unborn = sum(it.due and it.status == "not_sent" for it in arm.replies)
+    never = sum(it.due and it.status == "not_sent" for it in arm.replies)
+    lost = sum(it.status != "not_sent" and it.done_s is None for it in arm.replies)
     tries = [it.took_s for it in failed_tries(arm) if it.took_s is not None]
     well, ill = ([s for ok, s in asked if ok is wanted] for wanted in (True, False))
-    return Times("replies", well, ill, unborn, tries)
+    return Times("replies", well, ill, lost, never, tries)
 
 
 def rooms(arm: ArmHistory) -> Times:
-    """From WaitingForInput to the end; a room that failed before that never began."""
-    well: list[float] = []
-    ill: list[float] = []
-    unborn = 0
-    for record in arm.rooms:
-        took = latency_s(record)
-        if took is None:
-            unborn += 1
-        else:
-            (well if record.outcome == SUCCESS else ill).append(took)
-    return Times("rooms", well, ill, unborn)
+    """From WaitingForInput to the end, each room once, whatever its ranks."""
+    told = ends(arm.rooms)
+    timed = [(it.outcome, took) for it in firsts(arm.rooms) if (took := latency_s(it)) is not None]
+    well = [took for outcome, took in timed if outcome == SUCCESS]
+    ill = [took for outcome, took in timed if outcome != SUCCESS]
+    return Times("rooms", well, ill, told.failed - len(ill), told.without_end)
 
 
 def timeouts(arm: ArmHistory) -> dict[str, float]:

@@ -45,8 +45,8 @@ def test_it_counts_replies_and_rooms_and_those_that_failed_apart() -> None:
     arm.replies[0] = reply(0, 0, status="transport_error")
     arm.replies[1] = replace(arm.replies[1], status="timeout")
     found = said(arm)
-    assert "replies: 4 answered, median 0.1 s; 1 not" in found
-    assert "rooms: 5 succeeded, median 0.5 s; 1 failed" in found
+    assert "replies: 4 answered, median 0.1 s\n2 unanswered" in found
+    assert "rooms: 5 succeeded, median 0.5 s\n1 failed" in found
 
 
 def test_a_reply_counts_from_its_first_asking_and_tries_that_failed_are_drawn_too() -> None:
@@ -55,7 +55,7 @@ def test_a_reply_counts_from_its_first_asking_and_tries_that_failed_are_drawn_to
     arm.events.append(retry(0, WAITING_TIMEOUT, "room 3 failed"))
     found = latency.replies(arm)
     assert found.well[0] == 5.7 and found.tries == found.failed == [WAITING_TIMEOUT]
-    assert "replies: 6 answered, median 0.1 s; 0 not; 1 asked again" in said(arm)
+    assert "replies: 6 answered, median 0.1 s\n0 unanswered, 1 asked again" in said(arm)
 
 
 def test_each_timeout_is_a_line_with_its_name() -> None:
@@ -77,7 +77,35 @@ def test_a_room_that_never_waited_for_input_is_counted_apart() -> None:
     early = replace(room(9, why=TIMED_OUT), decode={"Bootstrapping": 0.0, "Failed": 8.0})
     arm = disaggregated("pd")
     arm.rooms.append(early)
-    assert "1 failed, 1 ended before" in said(arm)
+    assert "2 failed (1 before WaitingForInput)" in said(arm)
+
+
+def test_a_room_is_counted_once_whatever_its_ranks_and_those_without_an_end_apart() -> None:
+    arm = disaggregated("pd")
+    hangs = replace(room(9), decode={}, outcome="open")
+    arm.rooms += [replace(made, rank=1) for made in arm.rooms] + [hangs, replace(hangs, rank=1)]
+    assert "rooms: 5 succeeded, median 0.5 s\n1 failed, 1 without an end" in said(arm)
+
+
+def test_a_title_of_one_panel_ends_before_the_next() -> None:
+    arm = disaggregated("pd")
+    arm.rooms += [replace(room(n), decode={}, outcome="open") for n in range(100, 400)]
+    arm.replies += [replace(reply(n, 0, status="not_sent"), done_s=None) for n in range(300)]
+    arm.events += [retry(n, WAITING_TIMEOUT, "room 3 failed") for n in range(160)]
+    with styled():
+        figure = latency.draw(run_verdict("r", [arm], {"pd": 0}), [arm], {})
+        assert figure is not None
+        figure.draw_without_rendering()
+        left, right = figure.axes[:2]
+        (title,) = [it for it in (left.title, left._left_title) if it.get_text()]
+        assert title.get_window_extent().x1 < right.get_window_extent().x0
+
+
+def test_the_first_bar_stands_whole_beside_the_axis() -> None:
+    edges = bins([0.83, 600.0, 12_000.0], [0.84, 300.0, 600.0])
+    assert edges is not None
+    first = int(np.searchsorted(edges, 0.83)) - 1
+    assert first >= 1 and edges[first + 1] / edges[first] > 1.1
 
 
 def test_only_disaggregated_arms_are_drawn() -> None:
