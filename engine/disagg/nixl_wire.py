@@ -24,10 +24,8 @@ Offsets = NDArray[np.int64]  # [runs], bytes
 Descriptors = NDArray[np.uint64]  # [runs, 3]: address, bytes, device
 
 POLLS = 5_000_000  # some seconds: UCX has lost its peer
-MISSING = (
-    "wire nixl needs the package nixl_cu13: pip install 'kvlab[nixl]', "
-    "in a checkout pip install -e '.[nixl]'"
-)
+INSTALL = "pip install -e '.[nixl]'"  # in a checkout; there is no other way to have it
+MISSING = f"wire nixl needs the package nixl_cu13: {INSTALL}"
 _numbers = count()  # UCX knows agents by name, process-wide
 
 
@@ -134,11 +132,18 @@ def _row(region: Region) -> tuple[int, int, int, str]:
     return region.memory.data_ptr(), len(region.memory), 0, ""
 
 
-def _agent(name: str) -> Any:
-    """A quiet agent on UCX, which moves only when it is polled."""
+def nixl() -> Any:
+    """NIXL's API; raises ``ConfigError`` where it cannot be imported."""
     try:
-        from nixl_cu13._api import nixl_agent, nixl_agent_config
+        from nixl_cu13 import _api
     except ImportError as error:
         raise ConfigError(MISSING, ("wire",)) from error
+    return _api
+
+
+def _agent(name: str) -> Any:
+    """A quiet agent on UCX, which moves only when it is polled."""
+    api = nixl()
     logging.getLogger("nixl").setLevel(logging.WARNING)  # it prints INFO to stdout
-    return nixl_agent(name, nixl_agent_config(backends=["UCX"], enable_prog_thread=False))
+    config = api.nixl_agent_config(backends=["UCX"], enable_prog_thread=False)
+    return api.nixl_agent(name, config)

@@ -1,11 +1,11 @@
-"""The wires by name. One rule: a wire's package is imported only when that wire is opened."""
+"""The wires by name. One rule: a wire's package is imported only where that wire is wanted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from engine.disagg.inproc_wire import InprocWire
-from engine.disagg.nixl_wire import NixlWire
+from engine.disagg.nixl_wire import NixlWire, nixl
 from engine.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from engine.disagg.wire import Wire
 
 WIRES: dict[str, Callable[[], Wire]] = {"inproc": InprocWire, "nixl": NixlWire}
+
+
+def check_wire(name: str) -> None:
+    """Raises ``ConfigError`` where the wire's package is missing, as opening it would."""
+    if name == "nixl":
+        nixl()
 
 
 def open_wire(name: str) -> Wire:

@@ -23,7 +23,7 @@ def run(
     from lab.running import folder_of, perform
     from lab.scenario.loader import capped, load_scenario
 
-    whole = load_scenario(scenario, sets or (), seed)
+    whole = load_scenario(scenario, sets or (), seed, here=True)
     how = asked(["run"], scenario, whole, sets=sets or (), seed=seed, sessions=sessions)
     note_idle(whole)
     verdict = perform(capped(whole, sessions), db, out, how)

@@ -49,25 +49,28 @@ class Entry:
         }
 
 
-def catalog(root: Path = SCENARIOS, sets: Sequence[str] = ()) -> list[Entry]:
+def catalog(root: Path = SCENARIOS, sets: Sequence[str] = (), *, here: bool = False) -> list[Entry]:
     """Every scenario under ``root``; raises `ScenarioError` where that is no folder."""
     if not root.is_dir():
         raise ScenarioError(f"{root}: no such folder; --root names the one to search")
-    return [entry(path, sets) for path in listed(root)]
+    return [entry(path, sets, here=here) for path in listed(root)]
 
 
 def check_files(files: Sequence[Path], sets: Sequence[str] = ()) -> list[Entry]:
-    """The named files, or every file under `scenarios/`; a folder stands for what it holds."""
+    """The named files, or every file under `scenarios/`; a folder stands for what it holds.
+
+    What is not installed here is a mistake too.
+    """
     if not files:
-        return catalog(SCENARIOS, sets)
+        return catalog(SCENARIOS, sets, here=True)
     found = [path for given in files for path in (listed(given) if given.is_dir() else [given])]
-    return [entry(path, sets) for path in found]
+    return [entry(path, sets, here=True) for path in found]
 
 
-def entry(path: Path, sets: Sequence[str] = ()) -> Entry:
-    """One file, loaded or not."""
+def entry(path: Path, sets: Sequence[str] = (), *, here: bool = False) -> Entry:
+    """One file, loaded or not; ``here``: only where its arms can be run here."""
     try:
-        return Entry(path, load_scenario(path, sets))
+        return Entry(path, load_scenario(path, sets, here=here))
     except UserError as error:
         return Entry(path, None, str(error))
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from engine.config import PAGE_TOKENS, EngineConfig
 from engine.defects import catalog
+from engine.disagg.wires import check_wire
 from engine.errors import ConfigError
 from engine.shapes import check_peers
 from lab.exposure import FAULTS
@@ -34,6 +35,18 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _expectations(scenario)
     for index, arm in enumerate(scenario.arms):
         yield from _sizes(scenario, index, arm)
+
+
+def missing(scenario: Scenario) -> Iterator[Problem]:
+    """What is not installed here of what the first such arm needs: it can be read, and not run."""
+    for index, arm in enumerate(scenario.arms):
+        settings = scenario.settings(arm)
+        try:
+            if settings["pd"]:
+                check_wire(settings["wire"])
+        except ConfigError as error:
+            yield _at(scenario, index, arm, str(error), error.keys)
+            return
 
 
 def _arms(scenario: Scenario) -> Iterator[Problem]:

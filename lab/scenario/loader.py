@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from lab.errors import ScenarioError
-from lab.scenario.checks import check
+from lab.scenario.checks import check, missing
 from lab.scenario.complaints import problems
 from lab.scenario.document import Document, Patch, read
 from lab.scenario.fields import ExpectationFile, scenario_file
@@ -27,24 +27,30 @@ SCENARIOS = Path("scenarios")
 SHIPPED = Path(__file__).parents[2] / SCENARIOS  # of the checkout that this code runs from
 
 
-def load_scenario(path: Path, sets: Sequence[str] = (), seed: int | None = None) -> Scenario:
-    """The scenario in the file at ``path``, patched by the options.
+def load_scenario(
+    path: Path, sets: Sequence[str] = (), seed: int | None = None, *, here: bool = False
+) -> Scenario:
+    """The scenario in the file at ``path``, patched by the options; ``here`` as below.
 
     A bare name finds its file under ``scenarios/``. Raises `ScenarioError`.
     """
     found = find(path)
-    return parse_scenario(read(found), str(found), patches(sets, seed))
+    return parse_scenario(read(found), str(found), patches(sets, seed), here=here)
 
 
-def parse_scenario(text: str, file: str, patched: Sequence[Patch] = ()) -> Scenario:
-    """The scenario that ``text`` holds; ``file`` is how errors name it. Raises `ScenarioError`."""
+def parse_scenario(
+    text: str, file: str, patched: Sequence[Patch] = (), *, here: bool = False
+) -> Scenario:
+    """The scenario that ``text`` holds; ``file`` is how errors name it. Raises `ScenarioError`,
+    with ``here`` also where an arm needs what is not installed.
+    """
     document = Document(text, file, patched)
     try:
         checked = scenario_file().model_validate(document.plain())
     except ValidationError as error:
         raise _first(document, problems(error)) from None
     scenario = _build(checked.model_dump(exclude_unset=True), document)
-    found = list(check(scenario))
+    found = list(check(scenario)) or list(missing(scenario) if here else ())
     if found:
         raise _first(document, found)
     return scenario

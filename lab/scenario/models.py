@@ -1,4 +1,4 @@
-"""A scenario, parsed and frozen. One rule: whatever holds one of these can be run.
+"""A scenario, parsed and frozen. One rule: whatever holds one of these can be run, once installed.
 
 A scenario file says what an arm *is*; `loader.py` turns its text into these models and every
 mistake in it into one line.

@@ -17,7 +17,7 @@ from lab.toggles import TOGGLES
 def pair(scenario: Scenario, names: Sequence[str], toggle: str | None) -> Scenario:
     """The scenario reduced to two arms: named ones, or the two values of ``KEY=A,B``.
 
-    Raises `ScenarioError` where the arms or the toggle are not there.
+    Raises `ScenarioError` where the arms or the toggle are not there, or cannot be run here.
     """
     if toggle is None:
         return _with(scenario, _named(scenario, names), "arms A B")
@@ -68,4 +68,4 @@ def _with(scenario: Scenario, arms: list[dict[str, Any]], option: str) -> Scenar
         if name in (*names, EVERY_OTHER_ARM) and not option.startswith("--toggle")
     }
     patches = [Patch(("arms",), arms, option), Patch(("expect",), kept, option)]
-    return parse_scenario(scenario.source, str(scenario.path), patches)
+    return parse_scenario(scenario.source, str(scenario.path), patches, here=True)

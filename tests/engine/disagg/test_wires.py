@@ -12,7 +12,7 @@ import torch
 from engine import clock
 from engine.disagg.nixl_wire import NixlWire, runs
 from engine.disagg.wire import PostState, Region, Wire, Write
-from engine.disagg.wires import WIRES, open_wire
+from engine.disagg.wires import WIRES, check_wire, open_wire
 from engine.errors import ConfigError
 from tests.engine.disagg.joined import ITEMS, LEN, Joined
 
@@ -239,11 +239,13 @@ def test_nixl_refuses_memory_that_is_not_the_host_s() -> None:
 def test_nixl_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nixl_cu13._api", None)
     monkeypatch.setitem(sys.modules, "nixl_cu13", None)
-    with pytest.raises(ConfigError) as refused:
-        open_wire("nixl")
-    assert refused.value.keys == ("wire",)
-    assert "pip install 'kvlab[nixl]'" in str(refused.value)
-    assert "-e '.[nixl]'" in str(refused.value) and "\n" not in str(refused.value)
+    for asked in (open_wire, check_wire):
+        with pytest.raises(ConfigError) as refused:
+            asked("nixl")
+        assert refused.value.keys == ("wire",)
+        said = "wire nixl needs the package nixl_cu13: pip install -e '.[nixl]'"
+        assert str(refused.value) == said
+        check_wire("inproc")
 
 
 def test_a_wire_that_does_not_exist_is_refused_with_those_that_do() -> None:
