@@ -1,15 +1,18 @@
 """Ctrl-C and SIGTERM. One rule: an interruption is noted before it is raised.
 
 Python raises within whatever runs at that moment, and what is raised in the callback of a weak
-reference, or in a finalizer, is printed and dropped. Whoever goes on asks for the note.
+reference, or in a finalizer, is dropped. Whoever goes on asks for the note, so the exception that
+was dropped needs no traceback.
 """
 
 from __future__ import annotations
 
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
     from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)  # a kill keeps what finished, too
@@ -21,6 +24,7 @@ def listen() -> None:
     _noted.clear()
     for number in SIGNALS:
         signal.signal(number, interrupt)
+    sys.unraisablehook = _dropped
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
@@ -33,3 +37,9 @@ def check() -> None:
     """Raise ``KeyboardInterrupt`` if an interruption was noted, and nobody may have heard it."""
     if _noted:
         raise KeyboardInterrupt
+
+
+def _dropped(told: UnraisableHookArgs) -> None:
+    """Lets Python print whatever it drops, but not an interruption that was noted."""
+    if not (_noted and issubclass(told.exc_type, KeyboardInterrupt)):
+        sys.__unraisablehook__(told)

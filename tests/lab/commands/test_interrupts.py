@@ -28,9 +28,16 @@ class Mortal:
 def dropped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
     """What Python drops, while both signals are answered as on the command line."""
     found: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda it: found.append(it.exc_type))
     before = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # put back in the end
     interrupts.listen()
+    quiet = sys.unraisablehook
+
+    def hook(told: Any) -> None:
+        found.append(told.exc_type)
+        quiet(told)
+
+    sys.unraisablehook = hook
     yield found
     interrupts.listen()
     for number, handler in before.items():
@@ -68,7 +75,7 @@ class Interrupted:
 def interrupted(kvlab: Any, folder: Path, arms: int) -> None:
     """Runs; the run must end as interrupted, with ``arms`` of 3 stored."""
     said: Said = kvlab("run", "good.yaml")
-    assert said.code == 130
+    assert (said.code, said.err.count("\n")) == (130, 1)
     assert said.err.startswith(f"kvlab: interrupted: {arms} of 3 arms are stored as run ")
     with open_results(folder / "results" / "lab.duckdb") as results:
         (run,) = results.runs()
@@ -108,6 +115,19 @@ def test_a_signal_is_raised_where_it_comes(number: int, dropped: list[object]) -
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(number)
     assert dropped == []
+
+
+def test_whatever_else_python_drops_is_printed(
+    dropped: list[object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: object) -> None:
+        raise ZeroDivisionError
+
+    mortal = Mortal()
+    watch = weakref.ref(mortal, broken)
+    del mortal
+    assert (watch(), dropped) == (None, [ZeroDivisionError])
+    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_nothing_is_raised_where_no_signal_came(dropped: list[object]) -> None:
