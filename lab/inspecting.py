@@ -10,9 +10,10 @@ from lab.commands.output import console, show, show_json
 from lab.copies import copy_paths, stored_geometry
 from lab.ended import verdict_of
 from lab.errors import StoreError
+from lab.joins import turns_of
 from lab.report.document import run_document, shown_document
 from lab.report.replies import Case, badness, failed_replies, show_replies
-from lab.report.rooms import rooms_document, rooms_view
+from lab.report.rooms import legend, of_session, rooms_document, rooms_view
 from lab.report.views import arm_view, run_view
 from lab.rooms import Seen
 from lab.scenario.problem import did_you_mean
@@ -61,18 +62,28 @@ def inspect_json(
     show_json({**about, "failed": failed, **_tiers(histories)})
 
 
-def inspect_rooms(results: Results, run: str, arm: str | None, limit: int) -> None:
-    """Print the rooms of each arm, or of one, the worst first; or that no arm is stored."""
+def inspect_rooms(
+    results: Results, run: str, arm: str | None, session: int | None, limit: int
+) -> None:
+    """Print the rooms of each arm, or of one, the worst first, and last what the columns mean; or
+    that no arm is stored.
+    """
     stored = results.run(run)
     if not stored.arms:
         show(f"run {run} ({stored.status}): no arm is stored, so it has no rooms.")
+    tables = 0
     for history, rooms in _rooms(results, run, arm):
-        show(rooms_view(history, rooms, limit))
+        show(rooms_view(history, rooms, limit, session))
+        tables += bool(limit and of_session(rooms, session))
+    if tables:
+        show(legend())
 
 
-def inspect_rooms_json(results: Results, run: str, arm: str | None, limit: int) -> None:
+def inspect_rooms_json(
+    results: Results, run: str, arm: str | None, session: int | None, limit: int
+) -> None:
     """The same as one document: the run, and its arms with their rooms in all and one by one."""
-    found = [rooms_document(*seen, limit) for seen in _rooms(results, run, arm)]
+    found = [rooms_document(*seen, limit, session) for seen in _rooms(results, run, arm)]
     stored = results.run(run)
     judged = zip(stored.arms, stored.verdicts, strict=False)
     verdicts = [verdict for name, verdict in judged if arm in (None, name)]
@@ -80,15 +91,16 @@ def inspect_rooms_json(results: Results, run: str, arm: str | None, limit: int) 
 
 
 def _rooms(results: Results, run: str, arm: str | None) -> Iterator[tuple[ArmHistory, list[Seen]]]:
-    """Each arm with its rooms and what became of their pages."""
+    """Each arm with its rooms, what became of their pages, and whose they were."""
     _known(results.run(run).arms, arm)
     for history in results.histories(run):
         if arm in (None, history.name):
-            pages = results.room_pages(run, history.name)
-            yield (
-                history,
-                [Seen(it, pages.get((it.rank, it.room), NO_PAGES)) for it in history.rooms],
-            )
+            pages, turns = results.room_pages(run, history.name), turns_of(history)
+            rooms = [
+                Seen(it, pages.get((it.rank, it.room), NO_PAGES), *turns.get(it.room, ()))
+                for it in history.rooms
+            ]
+            yield history, rooms
 
 
 def _tiers(histories: Sequence[ArmHistory]) -> dict[str, Any]:
@@ -107,7 +119,8 @@ def _tiers(histories: Sequence[ArmHistory]) -> dict[str, Any]:
 
 def _case(case: Case) -> dict[str, Any]:
     found = [{"detector": f.detector, "kind": f.kind, "detail": f.detail} for f in case.failed]
-    return {"arm": case.arm, "findings": found, "reply": asdict(case.reply)}
+    of = {"room": case.room, "hit_by": list(case.hit_by)}
+    return {"arm": case.arm, "findings": found, "reply": asdict(case.reply), **of}
 
 
 def _known(arms: tuple[str, ...], arm: str | None) -> None:

@@ -141,6 +141,11 @@ class LateWrite:
     pages: int
     rows: int
     pools: str = ""  # ``c4, index_k, c128``; empty in verdicts that were stored without
+    writer_session: int | None = None  # None, like those that follow: not known
+    writer_turn: int | None = None
+    victim_session: int | None = None
+    victim_turn: int | None = None
+    bystander: bool | None = None  # whether no try of the victim's session failed
 
 
 @dataclass(frozen=True)

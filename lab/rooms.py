@@ -31,10 +31,12 @@ FAILED_ROOM = re.compile(r"\broom \d+ failed\b|\broom_failed\b")
 
 
 class Seen(NamedTuple):
-    """A room, and what became of its pages."""
+    """A room, what became of its pages, and whose it was, where that is known."""
 
     record: RoomRecord
     pages: RoomPages
+    session: int | None = None
+    turn: int | None = None
 
 
 def disaggregated(settings: Mapping[str, Any], counters: Mapping[str, int]) -> bool:
@@ -118,7 +120,7 @@ def involved(found: Iterable[LateWrite]) -> dict[int, str]:
     }
 
 
-def summary(rooms: Sequence[Seen]) -> dict[str, Any]:
+def summary(rooms: Sequence[Seen], layers: Mapping[str, int]) -> dict[str, Any]:
     """The rooms of an arm in numbers.
 
     Ranks share their rooms: a room is counted once, its pages and bytes on every rank.
@@ -135,7 +137,17 @@ def summary(rooms: Sequence[Seen]) -> dict[str, Any]:
         "rooms_different": len({it.record.room for it in rooms if it.pages.different}),
         "moved_bytes": sum(sum(it.record.moved_bytes.values()) for it in rooms),
         "flash_bytes": sum(it.record.flash_bytes for it in rooms),
+        "flash_bytes_by_pool": {pool: round(n) for pool, n in by_pool(every, layers).items()},
     }
+
+
+def by_pool(records: Iterable[RoomRecord], layers: Mapping[str, int]) -> dict[str, float]:
+    """Bytes as 43 layers send them, of all ranks, by pool."""
+    found: defaultdict[str, float] = defaultdict(float)
+    for record in records:
+        for pool, n in flash_bytes(record, layers).items():
+            found[pool] += n
+    return dict(found)
 
 
 class Ends(NamedTuple):
@@ -214,13 +226,28 @@ def _unit(fields: Mapping[str, Any]) -> str:
 
 
 def late_phrases(found: Iterable[LateWrite]) -> list[str]:
-    """``room 8 into room 3 (request 3): page 70 and 2 more (600 rows of c4, index_k,
-    c128)``: one for each writer and victim.
+    """``room 8 (session 5, turn 2) into room 3 (session 4, turn 0): page 70``, and so on: one for
+    each writer and victim.
     """
     pairs: dict[str, list[str]] = {}
     for it in found:
-        victim = f"room {it.victim_room} ({it.victim})" if it.victim_room else it.victim
-        more = f" and {it.pages - 1} more" if it.pages > 1 else ""
-        where = f"{it.unit} {it.first}{more} ({it.rows:,} rows of {it.pools or it.piece})"
-        pairs.setdefault(f"room {it.writer_room} into {victim}", []).append(where)
-    return [f"{who}: {', '.join(where)}" for who, where in pairs.items()]
+        victim = f"room {it.victim_room} ({_victim(it)})" if it.victim_room else it.victim
+        pairs.setdefault(f"{writer(it)} into {victim}", []).append(where(it))
+    return [f"{who}: {', '.join(places)}" for who, places in pairs.items()]
+
+
+def writer(it: LateWrite) -> str:
+    """``room 72 (session 5, turn 2)``, as far as that is known."""
+    turn = f" (session {it.writer_session}, turn {it.writer_turn})"
+    return f"room {it.writer_room}{turn if it.writer_session is not None else ''}"
+
+
+def _victim(it: LateWrite) -> str:
+    known = it.victim_session is not None
+    return f"session {it.victim_session}, turn {it.victim_turn}" if known else it.victim
+
+
+def where(it: LateWrite) -> str:
+    """``page 70 and 2 more (600 rows of c4, index_k, c128)``."""
+    more = f" and {it.pages - 1} more" if it.pages > 1 else ""
+    return f"{it.unit} {it.first}{more} ({it.rows:,} rows of {it.pools or it.piece})"

@@ -32,16 +32,13 @@ def show(
     as_json: o.Json = False,
 ) -> None:
     """Show one run from near: outcomes, an arm's counters, its rooms, replies that went wrong."""
-    from lab.errors import UserError
     from lab.inspecting import inspect, inspect_json, inspect_rooms, inspect_rooms_json
     from lab.store import open_results
 
-    if rooms and session is not None:
-        raise UserError("--rooms shows an arm's rooms, --session its replies: choose one of them")
     most = limit if limit is not None else ROOMS if rooms else REPLIES
     with open_results(db, create=False) as results:
         which = results.resolve(run)
         if rooms:
-            (inspect_rooms_json if as_json else inspect_rooms)(results, which, arm, most)
+            (inspect_rooms_json if as_json else inspect_rooms)(results, which, arm, session, most)
         else:
             (inspect_json if as_json else inspect)(results, which, arm, session, most)

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
+from lab.joins import joined, numbered, room_of
+from lab.rooms import where, writer
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -30,6 +33,8 @@ class Case:
     arm: str
     reply: Reply
     failed: tuple[Finding, ...]
+    room: int | None = None  # of a disaggregated arm, where it is known
+    hit_by: tuple[str, ...] = ()  # who wrote late into that room's pages, a phrase each
 
 
 def show_replies(
@@ -71,11 +76,15 @@ def failed_replies(history: ArmHistory, findings: Sequence[Finding]) -> list[Cas
     for found in findings:
         if found.outcome == "fail":
             failed[found.session, found.turn].append(found)
-    return [
-        Case(history.name, reply, tuple(failed[reply.session, reply.turn]))
-        for reply in history.replies
-        if (reply.session, reply.turn) in failed
-    ]
+    numbers, late = numbered(history), joined(history)
+    cases = []
+    for reply in history.replies:
+        if (reply.session, reply.turn) in failed:
+            room = room_of(reply, numbers)
+            hits = [f"{writer(it)}: {where(it)}" for it in late if room == it.victim_room]
+            its = tuple(failed[reply.session, reply.turn])
+            cases.append(Case(history.name, reply, its, room, tuple(hits)))
+    return cases
 
 
 def badness(case: Case) -> tuple[bool, int, int, int]:
@@ -107,10 +116,16 @@ def case_text(case: Case, width: int) -> Text:
     text.append(f": {reply.status}, finish_reason {reply.finish_reason}", style="not bold")
     if reply.tries > 1:
         text.append(f", try {reply.tries}", style="not bold")
+    if reply.request_id is not None:
+        text.append(f", request {reply.request_id}", style="not bold")
+    if case.room is not None:
+        text.append(f", room {case.room}", style="not bold")
     if reply.raw_text is None:
         text.append("; raw text unknown, visible text shown", style="not bold")
     for found in case.failed:
         text.append(f"\n  {found.detector}: {found.detail}", style="not bold")
+    for hit in case.hit_by:
+        text.append(f"\n  hit by {hit}", style="not bold")
     for line in marked(got, reply.expected_text, at, width - 4):
         text.append(f"\n  {line}", style="not bold")
     text.append("\n")

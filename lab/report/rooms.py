@@ -1,7 +1,7 @@
 """What `kvlab show --rooms` says of a disaggregated arm: its rooms, one by one and in all.
 
 One rule: whoever wrote late, whoever was hit, rooms whose pages differ and failed rooms come first,
-whatever is left out. A column that says nothing of any room shown is left out too.
+whatever is left out. All of a room stands in one row of one table, 100 columns wide at most.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lab.joins import joined
 from lab.report.grid import Fitted
 from lab.report.pd import failed_of
 from lab.rooms import (
@@ -24,7 +25,6 @@ from lab.rooms import (
     free_while_written_s,
     involved,
     late_phrases,
-    late_writes,
     layers_of,
     summary,
     times_in,
@@ -32,50 +32,76 @@ from lab.rooms import (
 )
 
 if TYPE_CHECKING:
-    from lab.records import ArmHistory
+    from lab.records import ArmHistory, LateWrite
     from lab.store import Difference
 
 NONE = "–"
-ABOUT = ("room", "request", "prompt\ntokens", "chunks", "outcome", "why")
 SIDES = {"prefill": PASSED, "decode": PASSED[:-1]}  # only the prefill side knows Transferring
-SHORT = {
-    "Bootstrapping": "boot-\nstrap-\nping",
-    "WaitingForInput": "waiting\nfor\ninput",
-    "Transferring": "trans-\nferring",
-}
-PAGES = ("page rows\ncompared", "differ", "first that differs")
-KEPT = ("room", "outcome", *PAGES[:2])  # columns that are shown whatever they say
-SILENT = frozenset({"–", "0", "0.000", "0.00"})
-PART = "late writes"
-LATE = "free while\nwritten, s"
+SHORT = {"Bootstrapping": "boot", "WaitingForInput": "wait", "Transferring": "send"}
+HEAD = {"prefill": "pre-\nfill", "decode": "de-\ncode"}
+ROOM, TURN, QUEUE, PROMPT = "room", "ses-\nsion/\nturn", "queue", "prompt\ntokens"
+TOTAL, PAGES, END = "MB", "pages\ndiffer", "what became of it"
+KEPT = (ROOM, TURN, QUEUE, PAGES, END)  # columns that are shown whatever they say
+SILENT = frozenset({"–", "0.000", "0.00"})
 LEGEND = """\
-Seconds of the arm's clock in each state, with a + where the arm ended in it.
-MB are 10^6 bytes, as 43 layers would send them. A page row is a page of one
-layer of one pool, compared by its digest; the first that differs is told by
-its pool, its place in the prompt, and its page at the sender -> at the
-receiver.
+session/turn  whose room it was; – where its client never heard a number of it
+queue         its transfer queue: room % queue_size, one job at a time
+boot          seconds of the arm's clock in Bootstrapping; wait: in WaitingForInput;
+              send: in Transferring; + where the arm ended in that state
+MB            10^6 bytes, as 43 layers would send them
+pages differ  page rows that arrived unlike what was sent/those compared; a page row
+              is a page of one layer of one pool. "first" tells the pool, the page's
+              place in the prompt, and its number at the sender -> at the receiver
+free while    from when the room's pages were given back to its last write: for so
+written       long they were free, or another's, and still written
+r1            the room as rank 1 had it
 """
 
 
-def rooms_view(history: ArmHistory, rooms: Sequence[Seen], limit: int) -> RenderableType:
-    """An arm's rooms, the worst first and at most ``limit``, and all of them in one line."""
+def rooms_view(
+    history: ArmHistory, rooms: Sequence[Seen], limit: int, session: int | None = None
+) -> RenderableType:
+    """An arm's rooms, the worst first and at most ``limit``, and all of them in one line.
+
+    With a ``session`` only its rooms, and the late writes that they have a part in.
+    """
     if not disaggregated(history.settings, history.counters):
         return Text(f"{history.name}: not disaggregated (pd is off), so it has no rooms.\n")
     again = history.counters.get("client_retries", 0)
-    head = Text(f"{history.name}: {summary_line(rooms, again)}\n", style="bold")
-    head.append("".join(late_lines(history, limit)), style="red")
-    parts = involved(late_writes(history.events))
-    shown = worst_first(rooms, parts)[:limit]
+    layers = layers_of(history)
+    head = Text(f"{history.name}: {summary_line(rooms, again, layers)}\n", style="bold")
+    late = late_of(joined(history), session)
+    head.append("".join(late_lines(late, limit)), style="red")
+    parts = involved(late)
+    mine = of_session(rooms, session)
+    shown = worst_first(mine, parts)[:limit]
+    if rooms and not mine:
+        head.append(f"no room is known to be session {session}'s\n", style="not bold")
     if not shown:
         return head
-    hidden = len(rooms) - len(shown)
+    hidden = len(mine) - len(shown)
     more = f"{hidden} more; --limit N shows more\n" if hidden else ""
-    return Group(head, rooms_table(history, shown, parts), Text(more + LEGEND, style="dim"))
+    return Group(head, rooms_table(history, shown, parts), Text(more, style="dim"))
 
 
-def late_lines(history: ArmHistory, limit: int) -> list[str]:
+def legend() -> Text:
+    """What the columns mean, once for all arms."""
+    return Text(LEGEND, style="dim")
+
+
+def of_session(rooms: Sequence[Seen], session: int | None) -> list[Seen]:
+    """A session's rooms; all of them without a session."""
+    return [it for it in rooms if session in (None, it.session)]
+
+
+def late_of(late: Sequence[LateWrite], session: int | None) -> list[LateWrite]:
+    """Those that a session's rooms have a part in; all of them without a session."""
+    return [it for it in late if session in (None, it.writer_session, it.victim_session)]
+
+
+def late_lines(late: Sequence[LateWrite], limit: int) -> list[str]:
     """Which room wrote into whose pages, a line each, and how many lines more there are."""
-    found = late_phrases(late_writes(history.events))
+    found = late_phrases(late)
     hidden = len(found) - limit
     lines = [f"late write: {said}\n" for said in found[:limit]]
     return [*lines, *([f"late writes of {hidden} more pairs of rooms\n"] if hidden > 0 else [])]
@@ -86,57 +112,62 @@ def rooms_table(
 ) -> RenderableType:
     """One row a room; ``parts`` is what rooms had to do with late writes."""
     states = [(side, state) for side, passed in SIDES.items() for state in passed]
-    pools = list(dict.fromkeys(pool for it in rooms for pool in it.record.moved_bytes))
-    heads = [
-        *ABOUT,
-        PART,
-        *(f"{side}\n{SHORT.get(state, state.lower())}" for side, state in states),
-        "total\nMB",
-        *(pool.replace("_state", "\nstate") + "\nMB" for pool in pools),
-        *PAGES,
-        LATE,
-    ]
-    layers = layers_of(history)
+    times = [f"{HEAD[side]}\n{SHORT[state]}" for side, state in states]
+    heads = [ROOM, TURN, QUEUE, PROMPT, *times, TOTAL, PAGES, END]
     rows = [
         [
-            *about_cells(it),
-            parts.get(it.record.room, NONE),
+            *about_cells(it, history.settings.get("queue_size")),
             *(time_cell(it, side, state, history.virtual_s) for side, state in states),
-            *mb_cells(it, pools, layers),
-            *page_cells(it),
-            seconds(free_while_written_s(it.record)),
+            megabytes(it.record.flash_bytes),
+            pages_cell(it),
+            end_cell(it, parts.get(it.record.room, "")),
         ]
         for it in rooms
     ]
-    told = telling(heads, rows)
+    told = [
+        column
+        for column, head in enumerate(heads)
+        if head in KEPT or not {str(row[column]) for row in rows} <= SILENT
+    ]
     shown = [heads[column] for column in told]
-    first = [head for head in (*ABOUT[1:], PART, *PAGES, LATE) if head in shown]
+    first = (TURN, QUEUE, END)
     return Fitted(
         shown,
         [[row[column] for column in told] for row in rows],
-        text=("outcome", "why", PART, PAGES[-1]),
+        text=(END,),
         narrow=[*first, *(head for head in shown[1:] if head not in first)],
     )
 
 
-def telling(heads: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> list[int]:
-    """The columns that say something of some room; a request has its room's number as a rule."""
-    columns = []
-    for column, head in enumerate(heads):
-        cells = {str(row[column]) for row in rows}
-        same = head == "request" and all(str(row[0]) == str(row[column]) for row in rows)
-        if head in KEPT or not (same or cells <= SILENT):
-            columns.append(column)
-    return columns
-
-
-def about_cells(room: Seen) -> list[str | Text]:
-    """Whose room it was, how much it had to carry and how it ended, red where it failed."""
+def about_cells(room: Seen, queues: int | None) -> list[str | Text]:
+    """Whose room it was, which queue took it, and how long its prompt was."""
     record = room.record
-    name = f"{record.room} rank {record.rank}" if record.rank else str(record.room)
-    outcome = Text(record.outcome, style="red" if record.outcome == FAILED else "")
-    numbers = (record.request, record.prompt, record.chunks)
-    return [name, *map(str, numbers), outcome, record.why or NONE]
+    name = f"{record.room} r{record.rank}" if record.rank else str(record.room)
+    turn = NONE if room.session is None else f"{room.session}/{room.turn}"
+    at = queue(room, queues)
+    return [name, turn, NONE if at is None else str(at), str(record.prompt)]
+
+
+def queue(room: Seen, queues: int | None) -> int | None:
+    """The transfer queue that a room's jobs went through; None where nobody said how many."""
+    return room.record.room % queues if queues else None
+
+
+def end_cell(room: Seen, part: str) -> Text:
+    """How a room ended and why, its part in late writes, what differs in its pages, and how long
+    they were free while they were written.
+    """
+    record, late = room.record, free_while_written_s(room.record)
+    failed = record.outcome == FAILED
+    end = f"{record.outcome}: {record.why}" if record.why else record.outcome
+    first = room.pages.first
+    said = [
+        Text(end, style="red" if failed else ""),
+        *([Text(part, style="red")] if part else []),
+        *([Text(f"first {difference(first)}", style="bold red")] if first is not None else []),
+        *([Text(f"free while written {late:.3f} s")] if late else []),
+    ]
+    return Text("; ").join(said)
 
 
 def time_cell(room: Seen, side: str, state: str, until: float) -> str:
@@ -146,19 +177,11 @@ def time_cell(room: Seen, side: str, state: str, until: float) -> str:
     return seconds(took) + ("" if left else "+")
 
 
-def mb_cells(room: Seen, pools: Sequence[str], layers: Mapping[str, int]) -> list[str]:
-    """Megabytes in all, then of each pool."""
-    sent = flash_bytes(room.record, layers)
-    return [megabytes(room.record.flash_bytes), *(megabytes(sent.get(pool, 0)) for pool in pools)]
-
-
-def page_cells(room: Seen) -> list[str | Text]:
-    """Page rows compared and different, and the first that differs."""
+def pages_cell(room: Seen) -> Text:
+    """``1/9`` page rows differ."""
     pages = room.pages
     style = "bold red" if pages.different else ""
-    first = NONE if pages.first is None else difference(pages.first)
-    different = str(pages.different) if pages.compared else NONE
-    return [str(pages.compared), Text(different, style=style), Text(first, style=style)]
+    return Text(f"{pages.different}/{pages.compared}" if pages.compared else NONE, style=style)
 
 
 def difference(found: Difference) -> str:
@@ -168,8 +191,11 @@ def difference(found: Difference) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Milliseconds' digits; a dash for what is not known."""
-    return NONE if value is None else f"{value:.3f}"
+    """At most five characters up to a day; a dash for what is not known."""
+    if value is None:
+        return NONE
+    digits = next((n for n, most in ((3, 10), (2, 100), (1, 1000)) if value < most), 0)
+    return f"{value:.{digits}f}"
 
 
 def megabytes(value: float) -> str:
@@ -177,12 +203,14 @@ def megabytes(value: float) -> str:
     return f"{value / 1e6:.2f}"
 
 
-def summary_line(rooms: Sequence[Seen], again: int = 0) -> str:
+def summary_line(
+    rooms: Sequence[Seen], again: int = 0, layers: Mapping[str, int] | None = None
+) -> str:
     """``rooms 240: 168 succeeded, 72 failed (timed out in WaitingForInput 72), 40 asked again``...
 
-    ``again`` is how many tries failed and were asked again.
+    ``again`` is how many tries failed and were asked again, ``layers`` our layers of each pool.
     """
-    told = summary(rooms)
+    told = summary(rooms, layers or {})
     if not told["rooms"]:
         return "no room was opened"
     ends = [
@@ -192,39 +220,51 @@ def summary_line(rooms: Sequence[Seen], again: int = 0) -> str:
         *([f"{again} asked again"] if again else []),
     ]
     where = f" (in rooms: {told['rooms_different']})" if told["rooms_different"] else ""
+    pools = [f"{p} {megabytes(n)}" for p, n in told["flash_bytes_by_pool"].items() if n >= 5e3]
     return (
         f"rooms {told['rooms']}: {', '.join(ends)}; page rows compared {told['pages_compared']:,}, "
         f"different {told['pages_different']:,}{where}; {megabytes(told['flash_bytes'])} MB as 43 "
-        f"layers send them, {megabytes(told['moved_bytes'])} MB moved"
+        f"layers send them ({', '.join(pools) or 'none'}), {megabytes(told['moved_bytes'])} MB "
+        "moved"
     )
 
 
-def rooms_document(history: ArmHistory, rooms: Sequence[Seen], limit: int) -> dict[str, Any]:
+def rooms_document(
+    history: ArmHistory, rooms: Sequence[Seen], limit: int, session: int | None = None
+) -> dict[str, Any]:
     """The same for `--json`: durations in seconds, and whether a state was left."""
-    layers, late = layers_of(history), late_writes(history.events)
-    shown = worst_first(rooms, involved(late))[:limit]
+    layers, late = layers_of(history), late_of(joined(history), session)
+    mine = of_session(rooms, session)
+    shown = worst_first(mine, involved(late))[:limit]
+    queues = history.settings.get("queue_size")
     return {
         "name": history.name,
         "disaggregated": disaggregated(history.settings, history.counters),
         "summary": {
-            **summary(rooms),
+            **summary(rooms, layers),
             "asked_again": history.counters.get("client_retries", 0),
             "late_writes": [asdict(it) for it in late],
         },
-        "rooms": [room_document(it, layers, history.virtual_s) for it in shown],
+        "rooms": [
+            {**room_document(it, layers, history.virtual_s), "queue": queue(it, queues)}
+            for it in shown
+        ],
     }
 
 
 def room_document(room: Seen, layers: Mapping[str, int], until: float) -> dict[str, Any]:
     """One room: its record, its times in each state, bytes as 43 layers send them, its pages."""
-    record, pages = room
+    record, pages = room.record, room.pages
     sides = {"prefill": record.prefill, "decode": record.decode}
     return {
         **asdict(record),
+        "session": room.session,
+        "turn": room.turn,
         "in_state_s": {
             side: {s: took for s, (took, _) in times_in(entered, until).items()}
             for side, entered in sides.items()
         },
+        "free_while_written_s": free_while_written_s(record),
         "flash_bytes_by_pool": {p: round(n) for p, n in flash_bytes(record, layers).items()},
         "pages_compared": pages.compared,
         "pages_different": pages.different,

@@ -64,13 +64,14 @@ class FakeTrial:
         return self._with_rooms(made) if arm.name in self.rooms else made
 
     def _with_rooms(self, made: ArmHistory) -> ArmHistory:
-        """The arm with the rooms that another one had, and what it counted of them."""
+        """The arm with the rooms that another one had, one a session, and what it counted."""
         pair = self.rooms[made.name]
         counters = {**made.counters, **pair.counters}
         events = [*pair.events, *made.events]
-        return replace(
-            made, counters=counters, events=events, rooms=pair.rooms, digests=pair.digests
-        )
+        ids = [f"chatcmpl-{room.request}" for room in pair.rooms]
+        replies = [replace(it, request_id=ids[it.session]) for it in made.replies]
+        told = replace(made, counters=counters, events=events, replies=replies)
+        return replace(told, rooms=pair.rooms, digests=pair.digests)
 
 
 @pytest.fixture

@@ -59,12 +59,17 @@ def shown(results: Results, run: str, session: int | None = None, limit: int = 3
 def test_a_reply_that_took_more_than_one_try_says_which_it_was() -> None:
     again = replace(reply(0, 0, text="wrong"), tries=3)
     text = case_text(Case("an arm", again, ()), 80).plain
-    assert text.startswith("an arm, session 0, turn 0: ok, finish_reason tool_calls, try 3\n")
+    assert text.startswith(
+        "an arm, session 0, turn 0: ok, finish_reason tool_calls, try 3, request r0-0\n"
+    )
 
 
 def test_the_mark_stands_under_the_first_wrong_character(results: Results, run: str) -> None:
     lines = shown(results, run, limit=1).splitlines()
-    assert lines[0] == "bf16, graph on, session 50, turn 3: ok, finish_reason tool_calls"
+    assert (
+        lines[0]
+        == "bf16, graph on, session 50, turn 3: ok, finish_reason tool_calls, request r50-3"
+    )
     assert lines[1] == "  leaked_markup: markup in the visible text"
     mark = next(i for i, line in enumerate(lines) if line.lstrip().startswith("^"))
     before, caret = lines[mark - 1], lines[mark]
