@@ -31,11 +31,12 @@ from lab.copies import stored_geometry
 from lab.detectors import Kind, examine, worst
 from lab.detectors.surface import finished, whole
 from lab.exposure import exposure, faults, unexercised, violations
+from lab.joins import joined
 from lab.mismatches import mismatches
 from lab.planned import context_of
 from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
 from lab.remedies import explained
-from lab.rooms import counted, failures, late_writes
+from lab.rooms import counted, failures
 from lab.stats import fisher, newcombe, wilson
 from lab.wedge import wedge
 
@@ -109,7 +110,7 @@ def judge_arm(
         faults=faults(history.counters),
         expected_violations=expected_violations(expect, history.name),
         mismatches=mismatches(stored_geometry(history)),
-        late_writes=tuple(late_writes(history.events)),
+        late_writes=tuple(joined(history)),
         room_failures=failures(history.rooms),
     ), findings
 

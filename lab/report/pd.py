@@ -12,7 +12,7 @@ from lab.report import words
 from lab.rooms import LATE_WRITE, disaggregated, late_phrases
 
 if TYPE_CHECKING:
-    from lab.records import ArmVerdict
+    from lab.records import ArmVerdict, LateWrite
 
 NAMED = 3  # writers and victims that a line names before it only counts
 
@@ -53,4 +53,11 @@ def late(arm: ArmVerdict) -> str:
     hidden = len(phrases) - NAMED
     more = f"; and {hidden} more pairs of rooms" if hidden > 0 else ""
     told = f": {'; '.join(phrases[:NAMED])}{more}" if phrases else ""
-    return f"{hits} late write{'' if hits == 1 else 's'}{told}"
+    return f"{hits} late write{'' if hits == 1 else 's'}{told}{bystanders(arm.late_writes)}"
+
+
+def bystanders(found: Sequence[LateWrite]) -> str:
+    """``; 3 of 4 victims' sessions had no failed try``; nothing where no victim is known."""
+    spared = {it.victim_session: it.bystander for it in found if it.victim_session is not None}
+    many = sum(bool(it) for it in spared.values())
+    return f"; {many} of {len(spared)} victims' sessions had no failed try" if spared else ""

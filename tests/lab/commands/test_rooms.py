@@ -13,14 +13,9 @@ pytestmark = pytest.mark.usefixtures("folder")
 PAIR, PLAIN = "fp8, graph on", "bf16, graph on"
 WROTE = {
     **{"writer_room": 2, "victim_room": 5, "victim": "request 1005"},
-    **{
-        "piece": "kv",
-        "unit": "page",
-        "first": 301,
-        "pages": 1,
-        "rows": 256,
-        "pools": "c4, index_k, c128",
-    },
+    **{"piece": "kv", "unit": "page", "first": 301, "pages": 1, "rows": 256},
+    **{"pools": "c4, index_k, c128", "writer_session": 1, "writer_turn": 0},
+    **{"victim_session": 4, "victim_turn": 0, "bystander": True},
 }
 
 
@@ -73,9 +68,27 @@ def test_an_unknown_arm_s_rooms_are_told(run: str, kvlab) -> None:
     assert said.code == 2 and "no such arm" in said.err
 
 
-def test_rooms_of_a_session_are_refused(run: str, kvlab) -> None:
-    said = kvlab("show", "--rooms", "--session", "1")
-    assert said.code == 2 and said.err.count("\n") == 1
+def test_rooms_of_a_session_are_its_own(run: str, kvlab) -> None:
+    said = kvlab("show", "--rooms", "--arm", PAIR, "--session", "4")
+    assert said.code == 0 and cells(said.out, "5")[0] == "4/0"
+    document = kvlab("show", "--rooms", "--arm", PAIR, "--session", "4", "--json").json
+    assert [it["room"] for it in document["arms"][0]["rooms"]] == [5]
+
+
+def test_what_the_columns_mean_is_told_once(run: str, kvlab) -> None:
+    assert kvlab("show", "--rooms").out.count("free while    from when") == 1
+    assert "from when" not in kvlab("show", "--rooms", "--arm", PLAIN).out
+
+
+def test_a_reply_says_its_room_and_who_hit_it(trial: FakeTrial, run: str, kvlab) -> None:
+    trial.corrupt[PAIR] = 5
+    kvlab("run", "good.yaml", "--json", "--sessions", "5")
+    found = kvlab("show", "--session", "4").out
+    assert "session 4, turn 0: ok" in found and "request chatcmpl-1005, room 5" in found
+    who = "room 2 (session 1, turn 0): page 301 (256 rows of c4, index_k, c128)"
+    assert f"  hit by {who}" in found
+    (case,) = kvlab("show", "--session", "4", "--json").json["failed"]
+    assert case["room"] == 5 and case["hit_by"] == [who]
 
 
 def test_judging_again_keeps_rooms_and_late_writes(run: str, kvlab) -> None:
