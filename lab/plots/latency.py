@@ -53,7 +53,7 @@ class Times:
         return [*self.ill, *self.tries]
 
     def told(self) -> str:
-        """``replies: 238 answered, median 1.2 s`` and, below it, ``2 unanswered, 40 asked again``."""
+        """``replies: 238 answered, median 1.2 s``, and below it ``2 unanswered``."""
         rooms = self.what == "rooms"
         middle = f", median {np.median(self.well):.3g} s" if self.well else ""
         good = f"{self.what}: {len(self.well)} {'succeeded' if rooms else 'answered'}{middle}"
