@@ -162,7 +162,8 @@ def test_as_shipped_6_to_30_percent_of_sessions_are_corrupt(seed: int) -> None:
     assert found.as_expected, found.verdict
     assert found.verdict.sessions == 60
     assert 4 <= found.verdict.sessions_corrupt <= 18
-    assert {reply.session for reply in wrong(found)} & bystanders(found)
+    # hardly a session of 4 turns is spared every timeout here: what is wrong was asked for once
+    assert any(reply.tries == 1 for reply in wrong(found))
 
 
 @pytest.mark.slow
