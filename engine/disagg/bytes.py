@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from engine.config import C4_RATIO, C128_RATIO
 from engine.disagg.metadata import AUX, ROW_BYTES
-from engine.disagg.pieces import EVERY_CHUNK, LAST_CHUNK, pages_of, window_pages
+from engine.disagg.pieces import EVERY_CHUNK, LAST_CHUNK, window_pages
 from engine.pools import layouts
 from engine.pools.device import REQUEST_ADDRESSED
+from engine.sched.limits import pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

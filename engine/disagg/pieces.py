@@ -15,6 +15,7 @@ from engine.disagg.wire import Region, Write
 from engine.pools.device import REQUEST_ADDRESSED
 from engine.pools.layouts import FLASH_LAYERS
 from engine.runner.step_cost import WINDOW
+from engine.sched.limits import pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,11 +49,6 @@ class Piece:
     last: bool
     writes: tuple[Write, ...]
     flash_bytes: float
-
-
-def pages_of(tokens: int) -> int:
-    """Pages that hold so many tokens, the last one perhaps in part: pages are sent whole."""
-    return -(-tokens // PAGE_TOKENS)
 
 
 def window_pages(tokens: int) -> range:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from engine import clock
 from engine.disagg.mail import Message, Tag, TransferInfo
-from engine.disagg.pieces import pages_of, window_pages
+from engine.disagg.pieces import window_pages
 from engine.disagg.rank import Open, Rank, Stand
 from engine.disagg.rooms import Cause, KVPoll, Room
 from engine.disagg.wire import PostState
 from engine.disagg.workers import Job, Workers
+from engine.sched.limits import pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

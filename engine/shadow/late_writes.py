@@ -21,8 +21,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.config import C4_RATIO, C128_RATIO, PAGE_TOKENS
-from engine.disagg.pieces import EVERY_CHUNK, LAST_CHUNK_PAGED, pages_of
+from engine.disagg.pieces import EVERY_CHUNK, LAST_CHUNK_PAGED
 from engine.pools.device import REQUEST_ADDRESSED
+from engine.sched.limits import pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from engine.disagg.pieces import EVERY_CHUNK, LAST_CHUNK_PAGED, pages_of, window_pages
+from engine.disagg.pieces import EVERY_CHUNK, LAST_CHUNK_PAGED, window_pages
 from engine.disagg.records import RoomDigest
 from engine.pools.device import REQUEST_ADDRESSED
+from engine.sched.limits import pages_of
 from engine.shadow.mirrors import unpadded
 
 if TYPE_CHECKING:

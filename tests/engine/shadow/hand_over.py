@@ -12,10 +12,11 @@ from torch import Tensor
 from engine.config import EngineConfig
 from engine.disagg.mail import TransferInfo
 from engine.disagg.metadata import MetadataBuffers
-from engine.disagg.pieces import Piece, Plan, pages_of, regions_of, window_pages
+from engine.disagg.pieces import Piece, Plan, regions_of, window_pages
 from engine.events import EventLog
 from engine.pools.device import DevicePools, Pool, SizedByLayout, allocate
 from engine.request import Request
+from engine.sched.limits import pages_of
 from engine.shadow.pages import PageWatch
 from engine.shadow.rooms import RoomWatch
 from kernels.ops import Ops
