@@ -7,7 +7,7 @@ is used twice. Pairs of one phase, and fresh trials, never share an index.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -52,6 +52,9 @@ class World(Protocol):
 
     def probe(self, config: Config, indices: range) -> Outcome:
         """One trial an index, in order; raises `Refused` where it cannot run the configuration."""
+
+    def unexercised(self, config: Config, trials: Sequence[Trial]) -> str:
+        """Why these trials prove nothing about the configuration: paths never taken; else empty."""
 
 
 @dataclass(frozen=True)
