@@ -32,7 +32,7 @@ def run_arm(
         build=scenario.build,
         seed=seed,
         workload=workload,
-        plans=tuple(workload.plan(seed)),
+        plans=tuple(workload.kept(seed)),
         progress=progress,
     )
     return targets[scenario.target](task)

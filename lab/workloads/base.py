@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from lab.errors import UserError
 from lab.registry import Registry
@@ -30,6 +30,7 @@ class WorkloadModel(BaseModel):
     by default, since retries hide faults.
     ``arrival_rate`` (sessions a second; None: all at once) and ``abort_rate`` (chance that a client
     leaves in mid-reply) are set by the toggles of these names, not by a scenario's workload.
+    ``only`` names the sessions that are run of those that are planned; None: all of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,10 +44,23 @@ class WorkloadModel(BaseModel):
     max_tokens: int = Field(default=420, ge=1)
     timeout_s: float = Field(default=600.0, gt=0, le=LONGEST_S)
     retries: int = Field(default=0, ge=0, le=100)
+    only: list[int] | None = Field(default=None, min_length=1)
+
+    @model_validator(mode="after")
+    def _only_planned(self) -> Self:
+        strangers = sorted(set(self.only or ()) - set(range(self.sessions)))
+        if strangers:
+            raise ValueError(f"only: no session {strangers[0]}; accepted: 0 to {self.sessions - 1}")
+        return self
 
     @abstractmethod
     def plan(self, seed: int) -> list[SessionPlan]:
         """The sessions in order of their index."""
+
+    def kept(self, seed: int) -> list[SessionPlan]:
+        """The planned sessions that are run: what they say does not depend on who is left out."""
+        plans = self.plan(seed)
+        return plans if self.only is None else [plan for plan in plans if plan.index in self.only]
 
     @abstractmethod
     def longest_context(self) -> int:
