@@ -1,0 +1,122 @@
+"""Phase 4: one failing trial again, its schedule shortened, as a scenario that anybody can run.
+
+One rule: what is written was run; the stored run holds its history, seed, configuration, build and
+versions, and the file repeats it.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lab.bisect.shorten import shortest
+from lab.errors import UserError
+from lab.judging import judge_arm
+from lab.progress import RunProgress
+from lab.running import run_scenario
+from lab.scenario.document import yaml
+from lab.scenario.loader import parse_scenario
+from lab.trial import run_arm
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from lab.scenario.models import Scenario
+    from lab.store import Results
+
+ARM = "failing"
+TRIES = 24  # trials that shortening may cost
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Where the shortened trial is: its file, the run that holds its history, what it takes."""
+
+    file: Path
+    run: str
+    seed: int
+    sessions: tuple[int, ...]  # those that it takes, by their index
+    planned: int  # sessions of the whole trial
+    digest: str
+
+    def document(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "scenario": str(self.file),
+            "run": self.run,
+            "seed": self.seed,
+            "sessions": list(self.sessions),
+            "sessions_planned": self.planned,
+            "history_digest": self.digest,
+        }
+
+
+def replay(
+    scenario: Scenario,
+    overrides: Mapping[str, Any],
+    seed: int,
+    outcome: str,
+    results: Results,
+    folder: Path,
+) -> Replay:
+    """Shorten the trial of ``seed`` that ended in ``outcome``, run and store what is left of it.
+
+    ``outcome`` is an arm's verdict. Raises `UserError` where the file cannot be written.
+    """
+    every = range(scenario.workload.sessions)
+    kept = shortest(every, lambda some: _ends(scenario, overrides, seed, some, outcome), TRIES)
+    text = source(scenario, overrides, seed, kept, outcome)
+    file = folder / "replay.yaml"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from error
+    verdict = run_scenario(parse_scenario(text, str(file)), results, RunProgress())
+    return Replay(file, verdict.run, seed, kept, len(every), verdict.arms[0].history_digest)
+
+
+def source(
+    scenario: Scenario,
+    overrides: Mapping[str, Any],
+    seed: int,
+    only: Sequence[int],
+    outcome: str,
+) -> str:
+    """The YAML of one arm: these settings, this seed, these sessions."""
+    load = scenario.workload
+    options = {key: value for key, value in load.options.items() if value is not None}
+    numbers = {"sessions": load.sessions, **options, "only": list(only)}
+    tree = {
+        "name": f"{scenario.name}_failing",
+        "about": f"one failing trial of {scenario.name}: {len(only)} of {load.sessions} sessions",
+        "build": list(scenario.build),
+        "target": scenario.target,
+        "workload": {"kind": load.kind, "preset": load.preset, **numbers},
+        "engine": {**scenario.engine, **overrides},
+        "arms": [{"name": ARM}],
+        "expect": {ARM: {"verdict": outcome}},
+        "seed": seed,
+    }
+    out = io.StringIO()
+    yaml().dump(tree, out)
+    return out.getvalue()
+
+
+def _ends(
+    scenario: Scenario,
+    overrides: Mapping[str, Any],
+    seed: int,
+    only: Sequence[int],
+    outcome: str,
+) -> bool:
+    """Whether the trial of these sessions ends alike, seen from outside where that is corruption.
+
+    A row that was destroyed and that no reply shows is not what a client would complain of.
+    """
+    shorter = parse_scenario(source(scenario, overrides, seed, only, outcome), "replay")
+    verdict, _ = judge_arm(run_arm(shorter, shorter.arms[0], seed))
+    seen = verdict.sessions_corrupt > 0 if outcome == "corrupt" else True
+    return verdict.verdict == outcome and seen
