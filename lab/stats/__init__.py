@@ -1,8 +1,48 @@
-"""Small-sample statistics of rates: an interval, a test and the interval of a difference.
+"""Small-sample statistics of rates.
+
+    rates       one rate: intervals and bounds         two_rates  two rates: tests, and a difference
+    paired      two arms on equal seeds                boots      sessions that share a boot
+    sequences   an interval valid at every look        eprocess   evidence valid at every look
+    sprt        one rate or another, by few units      several    many tests at once
 
 One rule: every function is pure and takes counts, never rates, so that n is never lost.
 """
 
-from lab.stats.rates import Interval, fisher, newcombe, wilson
+from lab.stats.boots import Correlation, boot_correlation, clustered
+from lab.stats.eprocess import TwoProportion
+from lab.stats.paired import mcnemar, paired_permutation
+from lab.stats.rates import (
+    Interval,
+    check_counts,
+    clopper_pearson,
+    lower_bound,
+    upper_bound,
+    wilson,
+)
+from lab.stats.sequences import sequence
+from lab.stats.several import holm
+from lab.stats.sprt import Sprt
+from lab.stats.two_rates import Alternative, boschloo, difference, fisher, newcombe
 
-__all__ = ["Interval", "fisher", "newcombe", "wilson"]
+__all__ = [
+    "Alternative",
+    "Correlation",
+    "Interval",
+    "Sprt",
+    "TwoProportion",
+    "boot_correlation",
+    "boschloo",
+    "check_counts",
+    "clopper_pearson",
+    "clustered",
+    "difference",
+    "fisher",
+    "holm",
+    "lower_bound",
+    "mcnemar",
+    "newcombe",
+    "paired_permutation",
+    "sequence",
+    "upper_bound",
+    "wilson",
+]

@@ -1,16 +1,15 @@
-"""What k of n proves: Wilson's interval, Fisher's exact test, Newcombe's difference.
+"""What k of n proves about one rate: Wilson's interval, and the exact one of Clopper and Pearson.
 
-One rule: no trials is no knowledge (the widest interval, p = 1), never an error and never a zero.
+One rule: no trials is no knowledge (the widest interval), never an error and never a zero.
 """
 
 from __future__ import annotations
 
-from math import hypot
-
-from scipy.stats import binomtest, fisher_exact
+from scipy.stats import beta, binomtest
 
 Interval = tuple[float, float]
 CONFIDENCE = 0.95
+ALPHA = 0.01
 
 
 def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
@@ -28,31 +27,22 @@ def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
     return low, high
 
 
-def fisher(k1: int, n1: int, k2: int, n2: int) -> float:
-    """Two-sided p of Fisher's exact test that k1/n1 and k2/n2 share one rate; 1.0 when n is 0."""
-    check_counts(k1, n1)
-    check_counts(k2, n2)
-    if n1 == 0 or n2 == 0:
-        return 1.0
-    p = float(fisher_exact([[k1, n1 - k1], [k2, n2 - k2]]).pvalue)
-    return min(p, 1.0)
+def clopper_pearson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """Exact interval of the rate k/n (Clopper and Pearson 1934): never covers less than it says."""
+    alpha = (1 - confidence) / 2
+    return lower_bound(k, n, alpha), upper_bound(k, n, alpha)
 
 
-def newcombe(k1: int, n1: int, k2: int, n2: int, confidence: float = CONFIDENCE) -> Interval:
-    """Interval of the difference k1/n1 - k2/n2: Newcombe's hybrid score (1998, method 10).
+def upper_bound(k: int, n: int, alpha: float = ALPHA) -> float:
+    """The rate at which k or fewer of n have probability ``alpha``; 1.0 when k is n."""
+    check_counts(k, n)
+    return 1.0 if k == n else float(beta.ppf(1 - alpha, k + 1, n - k))
 
-    ``(-1.0, 1.0)`` when either n is 0: a missing arm says nothing about a difference.
-    """
-    low1, high1 = wilson(k1, n1, confidence)
-    low2, high2 = wilson(k2, n2, confidence)
-    if n1 == 0 or n2 == 0:
-        return -1.0, 1.0
-    rate1, rate2 = k1 / n1, k2 / n2
-    difference = rate1 - rate2
-    return (
-        difference - hypot(rate1 - low1, high2 - rate2),
-        difference + hypot(high1 - rate1, rate2 - low2),
-    )
+
+def lower_bound(k: int, n: int, alpha: float = ALPHA) -> float:
+    """The rate at which k or more of n have probability ``alpha``; 0.0 when k is 0."""
+    check_counts(k, n)
+    return 0.0 if k == 0 else float(beta.ppf(alpha, k, n - k + 1))
 
 
 def check_counts(k: int, n: int) -> None:
