@@ -3,16 +3,20 @@
 One rule: what is read back equals what was saved, and a process that dies loses its open arm only.
 """
 
+from lab.store.bisections import Remembered
 from lab.store.db import DEFAULT_DB, Results, open_results
 from lab.store.rooms import Difference, RoomPages
 from lab.store.rows import RunStatus, StoredRun
+from lab.store.trial_rows import StoredBisection
 
 __all__ = [
     "DEFAULT_DB",
     "Difference",
+    "Remembered",
     "Results",
     "RoomPages",
     "RunStatus",
+    "StoredBisection",
     "StoredRun",
     "open_results",
 ]

@@ -6,17 +6,17 @@ the file is opened belongs to a process that is gone, and becomes ``interrupted`
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import StoreError
 from lab.records import ArmHistory, Asked, Finding, RunVerdict
 from lab.store import queries, saves
+from lab.store.bisections import Bisections
 from lab.store.connection import connect, transaction
+from lab.store.ids import BISECTION, RUN, named, new_id, now
 from lab.store.migrations import migrate
 from lab.store.rooms import RoomPages, read_pages
 from lab.store.rows import LEGAL, RunStatus, StoredRun, encode
@@ -34,7 +34,7 @@ def open_results(path: Path = DEFAULT_DB, *, create: bool = True) -> Results:
     return Results(path)
 
 
-class Results:
+class Results(Bisections):
     """The results database, open; a context manager that closes it."""
 
     def __init__(self, path: Path) -> None:
@@ -42,10 +42,11 @@ class Results:
         self.db = connect(path)
         try:
             migrate(self.db, str(path))
-            self.db.execute(
-                "UPDATE runs SET status = ? WHERE status = ?",
-                [RunStatus.INTERRUPTED.value, RunStatus.RUNNING.value],
-            )
+            for table in ("runs", "bisections"):
+                self.db.execute(
+                    f"UPDATE {table} SET status = ? WHERE status = ?",
+                    [RunStatus.INTERRUPTED.value, RunStatus.RUNNING.value],
+                )
         except BaseException:
             self.db.close()
             raise
@@ -75,7 +76,7 @@ class Results:
     ) -> str:
         """Enter a run as ``running``; returns its id, such as ``20261129T194500-ab12``."""
         started_at = now()
-        run = self._new_id(f"{scenario_name}\n{scenario_yaml}\n{seed}", started_at)
+        run = new_id(self.db, f"{scenario_name}\n{scenario_yaml}\n{seed}", started_at)
         values = [run, scenario_name, encode(scenario_yaml), seed, encode(dict(versions))]
         values += [RunStatus.RUNNING.value, started_at, encode(asdict(asked or Asked()))]
         with transaction(self.db, str(self.path)):
@@ -85,16 +86,6 @@ class Results:
                 values,
             )
         return run
-
-    def _new_id(self, what: str, at: datetime) -> str:
-        taken = {run.id for run in self.runs()}
-        counter = len(taken)
-        while True:
-            suffix = hashlib.sha256(f"{what}\n{counter}".encode("utf-8", "replace")).hexdigest()[:4]
-            run = f"{at:%Y%m%dT%H%M%S}-{suffix}"
-            if run not in taken:
-                return run
-            counter += 1
 
     def save_arm(self, run: str, history: ArmHistory) -> None:
         """Everything that one arm left, in one transaction: all of it or nothing."""
@@ -172,23 +163,11 @@ class Results:
     def resolve(self, name: str) -> str:
         """A run's id from ``last``, the id's beginning, or its four last characters."""
         known = [stored.id for stored in self.runs()]
-        if not known:
-            raise StoreError(f"{self.path}: holds no run yet; `kvlab run` makes one")
-        if name == "last":
-            return known[-1]
-        found = [run for run in known if run.startswith(name) or run.endswith(f"-{name}")]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise StoreError(f"{self.path}: {name!r} fits {len(found)} runs: {shown(found)}")
-        raise StoreError(f"{self.path}: no run {name!r}; the latest: {shown(known)}")
-
-
-def shown(runs: Sequence[str]) -> str:
-    """The latest few ids, for a message."""
-    return ", ".join(reversed(runs[-4:]))
-
-
-def now() -> datetime:
-    """The moment, UTC without a zone: DuckDB's TIMESTAMP as Python reads it back."""
-    return datetime.now(UTC).replace(tzinfo=None)
+        try:
+            return named(name, known, RUN, self.path)
+        except StoreError:
+            found = [one.id for one in self.bisections() if one.id.endswith(name)]
+            if len(found) != 1 or not name:
+                raise
+        how = f"`{BISECTION.maker} --resume {found[0]}` shows it"
+        raise StoreError(f"{self.path}: {found[0]} is a bisection, not a run; {how}")

@@ -186,3 +186,28 @@ def m005_faults(db: DuckDBPyConnection) -> None:
             " WHERE run = ? AND arm = ?",
             [json.dumps(left), json.dumps(apart), run, arm],
         )
+
+
+@migration
+def m006_bisections(db: DuckDBPyConnection) -> None:
+    """Bisections and their trials.
+
+    ``position`` is a trial's place in its bisection, from 0, in the order in which they ended;
+    ``probe`` the number of the probe that it belongs to, NULL until that is complete; ``trial`` the
+    index of its seed: no configuration has one twice.
+    """
+    db.execute(
+        """
+        CREATE TABLE bisections (
+            id TEXT PRIMARY KEY, scenario TEXT NOT NULL, yaml TEXT NOT NULL, seed BIGINT NOT NULL,
+            method TEXT NOT NULL, options JSON NOT NULL, versions JSON NOT NULL,
+            status TEXT NOT NULL, started_at TIMESTAMP NOT NULL, verdict JSON);
+        CREATE TABLE trials (
+            bisection TEXT NOT NULL, position INTEGER NOT NULL, probe INTEGER, phase TEXT,
+            config JSON NOT NULL, trial BIGINT NOT NULL, seed BIGINT NOT NULL,
+            sessions INTEGER NOT NULL, corrupt INTEGER NOT NULL, unknown TEXT NOT NULL,
+            verdict TEXT NOT NULL, violations JSON NOT NULL, faults JSON NOT NULL,
+            exposure JSON NOT NULL, reach JSON NOT NULL, digest TEXT NOT NULL,
+            wall_s DOUBLE NOT NULL);
+        """
+    )
