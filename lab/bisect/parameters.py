@@ -16,6 +16,7 @@ class Parameters:
     ``attenuation``: innocent toggles may lower a culprit's rate. ``budget`` is in sessions.
     ``told`` is the culprit's rate where it is known beforehand (benchmarks alone).
     ``unit``: ``session``, ``boot``, or ``auto`` for boots where the sessions of a boot correlate.
+    ``seed`` chooses among configurations that tell equally much.
     """
 
     alpha: float = 0.01
@@ -29,6 +30,7 @@ class Parameters:
     budget: int = 2000
     unit: str = "auto"
     told: float | None = None
+    seed: int = 0
 
     @property
     def clean_units(self) -> int:
