@@ -10,6 +10,7 @@ from lab.copies import PATH, ROWS, copy_paths, stored_geometry
 from lab.exposure import exposure, faults, violations
 from lab.report.endings import errors
 from lab.report.origin import origin
+from lab.sweeps import sweep_of
 
 if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, RunVerdict
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 
 
 def document(verdict: RunVerdict) -> dict[str, Any]:
-    """The run; rates per session, intervals as [low, high], durations in seconds."""
+    """The run; rates per session, intervals as [low, high], durations in seconds.
+
+    ``sweep`` is there where the arms are the levels of one number.
+    """
+    sweep = sweep_of(verdict.arms)
     return {
         "run": verdict.run,
         "scenario": verdict.scenario,
@@ -27,6 +32,7 @@ def document(verdict: RunVerdict) -> dict[str, Any]:
         "virtual_s": round(verdict.virtual_s, 3),
         "arms": [arm_document(arm) for arm in verdict.arms],
         "comparisons": [asdict(pair) for pair in verdict.comparisons],
+        **({"sweep": sweep.document()} if sweep is not None else {}),
     }
 
 

@@ -14,6 +14,7 @@ from lab.copies import by_pool, copy_paths, stored_geometry
 from lab.report import words
 from lab.report.origin import origin
 from lab.report.pd import pd_lines
+from lab.report.sweeps import sweep_lines
 from lab.report.table import exposure_heads, host_heads, told
 from lab.report.tiers import MISMATCH
 
@@ -60,7 +61,8 @@ def markdown(
 def notes(verdict: RunVerdict) -> list[str]:
     """One line an arm, one for the rooms of each, and one for each pool unlike in both tiers."""
     said = [words.note(verdict, arm) for arm in verdict.arms]
-    return [*said, *pd_lines(verdict.arms), *words.geometry_lines(verdict.arms)]
+    said += [*sweep_lines(verdict.arms), *pd_lines(verdict.arms)]
+    return [*said, *words.geometry_lines(verdict.arms)]
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

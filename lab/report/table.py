@@ -14,6 +14,7 @@ from rich.text import Text
 from lab.report import words
 from lab.report.grid import Fitted
 from lab.report.pd import pd_lines
+from lab.report.sweeps import sweep_lines
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
@@ -158,7 +159,10 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
 
 
 def notes(verdict: RunVerdict) -> Text:
-    """One line an arm, one for the rooms of each, and one for each pool unlike in both tiers."""
+    """One line an arm, one for a ladder, one for the rooms of each arm, and one for each pool that
+    is unlike in both tiers.
+    """
     lines = [words.note(verdict, arm) for arm in verdict.arms]
-    lines += [*pd_lines(verdict.arms), *words.geometry_lines(verdict.arms)]
+    lines += [*sweep_lines(verdict.arms), *pd_lines(verdict.arms)]
+    lines += words.geometry_lines(verdict.arms)
     return Text("\n".join(lines) + "\n")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.errors import UserError
-from lab.plots import FIGURES, buckets, rates
+from lab.plots import FIGURES, buckets, rates, sweep
 from lab.plots.style import styled
 from lab.report.figures import save_figures
+from tests.lab import ladders
 from tests.lab.samples import findings, history, run_verdict, sample_run
 
 if TYPE_CHECKING:
@@ -138,3 +139,20 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> No
 def test_a_figures_name_is_its_files() -> None:
     for name, draw in FIGURES.all().items():
         assert draw.__module__ == f"lab.plots.{name}"
+
+
+def test_a_sweep_shows_every_level_with_its_n_and_the_bracket() -> None:
+    with styled():
+        figure = sweep.draw(ladders.run({1: 0, 2: 0, 4: 3, 16: 9}), [], {})
+        said = texts(figure)
+    assert "9 of 40" in said
+    assert "concurrency turns between 2" in said
+    assert "Wilson 95 %" in said
+    (axes,) = figure.axes if figure is not None else []
+    assert axes.get_xscale() == "log"
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "4", "16"]
+
+
+def test_arms_that_are_no_ladder_draw_no_sweep() -> None:
+    verdict, arms = sample_run()
+    assert sweep.draw(verdict, arms, {}) is None
