@@ -80,13 +80,13 @@ class Notebook:
         self.world, self.budget, self._told = world, budget, told
         self.probes: list[Probe] = []
         self.refused: dict[Config, str] = {}
-        self._fresh = 0
+        self._spent = self._fresh = 0
         self._paired: dict[tuple[Phase, Config], int] = {}
 
     @property
     def spent(self) -> int:
         """Sessions driven so far."""
-        return sum(probe.sessions for probe in self.probes)
+        return self._spent
 
     def trials_for(self, units: int, unit: Unit) -> int:
         """The trials that show at least ``units`` units."""
@@ -105,6 +105,7 @@ class Notebook:
             raise
         probe = Probe(phase, config, outcome)
         self.probes.append(probe)
+        self._spent += probe.sessions
         self._told(probe)
         return outcome
 
