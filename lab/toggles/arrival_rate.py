@@ -15,4 +15,5 @@ ARRIVAL_RATE = toggle(
     flag="--request-rate of the load generator",
     applies="load",
     about="sessions that arrive a second; 0: all at once",
+    zero="all at once",
 )

@@ -17,4 +17,5 @@ DECODE_POOL_PAGES = toggle(
     applies="engine",
     about="pages of the decode side; 0: as the prefill side",
     needs=("pd",),
+    zero="as the prefill side",
 )

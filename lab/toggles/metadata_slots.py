@@ -17,4 +17,5 @@ METADATA_SLOTS = toggle(
     applies="engine",
     about="first tokens on their way at once; 0: two a request",
     needs=("pd",),
+    zero="two a request",
 )

@@ -17,6 +17,7 @@ class Toggle:
 
     ``flag`` is the production option that it stands for; ``applies`` says whether flipping it needs
     another engine or only another load; without any of the switches in ``needs`` it has no effect.
+    ``zero`` is what 0 stands for where it is no amount: it then lies on no side of the others.
     """
 
     key: str
@@ -26,6 +27,7 @@ class Toggle:
     flag: str
     about: str
     needs: tuple[str, ...] = ()
+    zero: str = ""
 
 
 TOGGLES: Registry[Toggle] = Registry("toggle", "lab.toggles")
@@ -40,9 +42,10 @@ def toggle(
     about: str,
     applies: Literal["engine", "load"] = "engine",
     needs: tuple[str, ...] = (),
+    zero: str = "",
 ) -> Toggle:
     """File one toggle and return it."""
-    return TOGGLES.register(key)(Toggle(key, domain, default, applies, flag, about, needs))
+    return TOGGLES.register(key)(Toggle(key, domain, default, applies, flag, about, needs, zero))
 
 
 def defaults() -> dict[str, Any]:

@@ -17,4 +17,5 @@ WIRE_GB_PER_S = toggle(
     applies="engine",
     about="rate of one transfer thread; 0: the hardware's",
     needs=("pd",),
+    zero="the hardware's",
 )
