@@ -50,5 +50,5 @@ def _arms(path: Path, sets: Sequence[str]) -> dict[str, EngineConfig]:
     scenario = load_scenario(path, sets)
     return {
         arm.name: to_engine_config(scenario.settings(arm), build=scenario.build, seed=scenario.seed)
-        for arm in scenario.arms
+        for arm in scenario.arms or scenario.ends
     }

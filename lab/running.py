@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lab import interrupts, judging
 from lab.ended import incomplete
-from lab.errors import Interrupted, TargetError, UserError
+from lab.errors import Interrupted, ScenarioError, TargetError, UserError
 from lab.progress import RunProgress
 from lab.report.figures import save_figures
 from lab.report.markdown import markdown
@@ -47,9 +47,10 @@ def run_scenario(
 ) -> RunVerdict:
     """Run, store, judge and draw; ``out`` is the figures' folder, by default one a run.
 
-    Raises `UserError`, with nothing begun, where that folder cannot be written, `TargetError` where
-    an arm could not be driven, `Interrupted` on the user's word.
+    Raises `UserError`, with nothing begun, where there is no arm or that folder cannot be written,
+    `TargetError` where an arm could not be driven, `Interrupted` on the user's word.
     """
+    _check_arms(scenario)
     _make(out or results.path.parent)
     run = results.begin_run(scenario.name, scenario.source, scenario.seed, versions(), how)
     try:
@@ -72,6 +73,14 @@ def run_scenario(
     results.finish_run(run, RunStatus.DONE)
     write_report(results, verdict, out)
     return verdict
+
+
+def _check_arms(scenario: Scenario) -> None:
+    """Raise `ScenarioError` for a file that is for another command."""
+    if not scenario.arms:
+        other = "bisect" if scenario.toggles else "sweep"
+        what = f"no arms to run; `kvlab {other} {scenario.path}` makes its own"
+        raise ScenarioError(f"{scenario.path}: {what}")
 
 
 def _check_served(run: str, history: ArmHistory) -> None:

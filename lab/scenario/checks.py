@@ -15,8 +15,10 @@ from engine.shapes import check_peers
 from lab.exposure import FAULTS
 from lab.memory import too_large
 from lab.scenario.complaints import problem
-from lab.scenario.models import EVERY_OTHER_ARM, Arm, Expectation, Scenario
-from lab.scenario.problem import Path, Problem, spell
+from lab.scenario.models import EVERY_OTHER_ARM, Expectation, Scenario
+from lab.scenario.placed import Placed, placed
+from lab.scenario.problem import Path, Problem
+from lab.scenario.searching import check_search
 from lab.toggles import to_engine_config
 from lab.workloads import resolve
 
@@ -31,21 +33,22 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     """Every mistake that only the whole scenario shows."""
     yield from _arms(scenario)
     yield from _build(scenario)
-    yield from _flips(scenario)
+    yield from check_search(scenario)
     yield from _expectations(scenario)
-    for index, arm in enumerate(scenario.arms):
-        yield from _sizes(scenario, index, arm)
+    for one in placed(scenario):
+        yield from _sizes(scenario, one)
 
 
 def missing(scenario: Scenario) -> Iterator[Problem]:
     """What is not installed here of what the first such arm needs: it can be read, and not run."""
-    for index, arm in enumerate(scenario.arms):
-        settings = scenario.settings(arm)
+    spelled = [one for one in placed(scenario) if one.arm in (scenario.arms or scenario.ends)]
+    for one in spelled:
+        settings = scenario.settings(one.arm)
         try:
             if settings["pd"]:
                 check_wire(settings["wire"])
         except ConfigError as error:
-            yield _at(scenario, index, arm, str(error), error.keys)
+            yield _at(scenario, one, str(error), error.keys)
             return
 
 
@@ -69,13 +72,6 @@ def _build(scenario: Scenario) -> Iterator[Problem]:
             )
         elif name in scenario.build[:index]:
             yield Problem(("build", index), f"{name!r} is in the build twice")
-
-
-def _flips(scenario: Scenario) -> Iterator[Problem]:
-    for key, flip in scenario.toggles.items():
-        if flip.bad == flip.good:
-            what = f"bad and good are both {spell(flip.bad)}; a toggle flips between two values"
-            yield Problem(("toggles", key), what)
 
 
 def _expectations(scenario: Scenario) -> Iterator[Problem]:
@@ -105,16 +101,16 @@ def _violations(path: Path, expectation: Expectation) -> Iterator[Problem]:
         yield Problem(path, what, "none, or the verdict corrupt")
 
 
-def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
+def _sizes(scenario: Scenario, one: Placed) -> Iterator[Problem]:
     """Whether the arm's load can be made, and its engine can hold one conversation of it."""
-    settings = scenario.settings(arm)
+    settings = scenario.settings(one.arm)
     load = scenario.workload
     try:
         config = to_engine_config(settings, build=scenario.build, seed=scenario.seed)
         check_peers(config)
-        workload = resolve(load.kind, load.preset, scenario.load(arm))
+        workload = resolve(load.kind, load.preset, scenario.load(one.arm))
     except ConfigError as error:
-        yield _at(scenario, index, arm, str(error), error.keys)
+        yield _at(scenario, one, str(error), error.keys)
         return
     except ValidationError as error:
         yield replace(problem(error.errors()[0]), path=("workload",))
@@ -126,14 +122,14 @@ def _sizes(scenario: Scenario, index: int, arm: Arm) -> Iterator[Problem]:
     elif -(-longest // PAGE_TOKENS) > pages:
         needed = -(-longest // PAGE_TOKENS)
         what = f"{pages} pages hold {pages * PAGE_TOKENS} tokens, one conversation can reach"
-        blame = _blame(scenario, index, arm, pool)
+        blame = _blame(scenario, one, pool)
         yield Problem(blame, f"{what} {longest}", f"at least {needed}")
     elif config.model.index_topk < (least := workload.least_topk()):
         what = f"index_topk is {config.model.index_topk}: too few for manuals of this load, so that"
-        blame = _blame(scenario, index, arm, "index_topk")
+        blame = _blame(scenario, one, "index_topk")
         yield Problem(blame, f"{what} a healthy engine would miss entries", f"at least {least}")
     elif (large := too_large(config)) is not None:
-        yield _at(scenario, index, arm, large, SIZES)
+        yield _at(scenario, one, large, SIZES)
 
 
 def _smaller_pool(config: EngineConfig) -> tuple[str, int]:
@@ -143,16 +139,16 @@ def _smaller_pool(config: EngineConfig) -> tuple[str, int]:
     return "pool_pages", config.pool_pages
 
 
-def _at(scenario: Scenario, index: int, arm: Arm, said: str, keys: Sequence[str]) -> Problem:
+def _at(scenario: Scenario, one: Placed, said: str, keys: Sequence[str]) -> Problem:
     """At the settings that do not go together: the arm's own are to blame before the engine's."""
-    given = [key for key in keys if key in arm.overrides]
+    given = [key for key in keys if key in one.own]
     given += [key for key in keys if key in scenario.engine and key not in given]
-    first, *others = [_blame(scenario, index, arm, key) for key in given] or [("arms", index)]
+    first, *others = [_blame(scenario, one, key) for key in given] or [one.place]
     return Problem(first, said, others=tuple(others))
 
 
-def _blame(scenario: Scenario, index: int, arm: Arm, key: str) -> Path:
+def _blame(scenario: Scenario, one: Placed, key: str) -> Path:
     """Where ``key`` got its value: in the arm, in the engine's settings, or from the preset."""
-    if key in arm.overrides:
-        return ("arms", index, key)
+    if key in one.own:
+        return one.own[key]
     return ("engine", key) if key in scenario.engine else ("workload",)

@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, Field
 
+from lab.scenario.campaign import BISECT, WEIGHT, bisect_keys, ladders
 from lab.scenario.models import Verdict
+from lab.scenario.strict import Strict, model
 from lab.toggles import TOGGLES
 from lab.workloads import PRESETS, WORKLOADS
+
+if TYPE_CHECKING:
+    from lab.toggles.domain import Domain
 
 Sessions = Annotated[int, Field(ge=1, le=100_000)]
 LARGEST_SEED = 2**63 - 1  # what the database's BIGINT holds
@@ -20,22 +25,11 @@ TOGGLED = ("arrival_rate", "abort_rate")  # of the workload, but set by the togg
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
 
-class Strict(BaseModel):
-    """A file's mapping: no key but its own, no value of another type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
 class ExpectationFile(Strict):
     """What an arm must conclude."""
 
     verdict: Verdict
-    violations: list[str] = []
-
-
-def model(name: str, fields: dict[str, Any], base: type[BaseModel] = Strict) -> type[BaseModel]:
-    """A model made of fields known only when the registries have loaded."""
-    return create_model(name, __base__=base, **fields)
+    violations: list[str] = Field(default_factory=list)
 
 
 @functools.cache
@@ -59,6 +53,12 @@ def flips() -> type[BaseModel]:
         flip = model(f"Flip_{key}", {"bad": (t.domain.type, ...), "good": (t.domain.type, ...)})
         fields[key] = (flip, None)
     return model("Flips", fields)
+
+
+@functools.cache
+def constraints() -> type[BaseModel]:
+    """For each toggle the others, at their bad values, without which it cannot be bad."""
+    return model("Constraints", {key: (settings(), None) for key in TOGGLES.all()})
 
 
 @functools.cache
@@ -94,8 +94,11 @@ def scenario_file() -> type[BaseModel]:
             "target": (Literal["bundled"], "bundled"),
             "workload": (load, ...),
             "engine": (settings(), {}),
-            "arms": (Annotated[list[arm], Field(min_length=1)], ...),  # type: ignore[valid-type]
+            "arms": (Annotated[list[arm], Field(min_length=1)], None),  # type: ignore[valid-type]
             "toggles": (flips(), {}),
+            "constraints": (constraints(), {}),
+            "bisect": (bisect_keys(), {}),
+            "sweep": (ladders(), {}),
             "expect": (dict[str, ExpectationFile], {}),
             "seed": (Annotated[int, Field(ge=0, le=LARGEST_SEED)], 0),
         },
@@ -112,7 +115,11 @@ def keys_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
             return tuple(scenario_file().model_fields)
         case ("workload", str(kind)):
             return tuple(sorted(workloads()[kind].model_fields))
-        case ("engine",) | ("toggles",):
+        case ("engine",) | ("toggles",) | ("constraints",) | ("constraints", _) | ("sweep",):
+            return tuple(settings().model_fields)
+        case ("bisect",):
+            return tuple(bisect_keys().model_fields)
+        case ("bisect", "weights" | "ladders"):
             return tuple(settings().model_fields)
         case ("arms", _):
             return ("name", "sessions", *settings().model_fields)
@@ -127,9 +134,16 @@ def accepted_at(path: tuple[str | int, ...]) -> tuple[str, tuple[str, ...]]:
     """What a value at ``path`` may be: in words, and the names among which to seek a near one."""
     toggles = TOGGLES.all()
     match path:
-        case ("engine", str(key)) | ("arms", _, str(key)) | ("toggles", str(key), _):
+        case ("engine" | "sweep", str(key), *_) | ("arms" | "constraints", _, str(key)):
             if key in toggles:
-                return toggles[key].domain.words, toggles[key].domain.options
+                return _words(toggles[key].domain)
+        case ("toggles", str(key), _) | ("bisect", "ladders", str(key), *_):
+            if key in toggles:
+                return _words(toggles[key].domain)
+        case ("bisect", "weights", _):
+            return _words(WEIGHT)
+        case ("bisect", str(key)) if key in BISECT:
+            return _words(BISECT[key][0])
         case ("workload", "kind"):
             return ", ".join(workloads()), tuple(workloads())
         case ("workload", "preset"):
@@ -139,3 +153,7 @@ def accepted_at(path: tuple[str | int, ...]) -> tuple[str, tuple[str, ...]]:
         case ("target",):
             return "bundled", ("bundled",)
     return "", ()
+
+
+def _words(domain: Domain) -> tuple[str, tuple[str, ...]]:
+    return domain.words, domain.options

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lab.scenario.placed import placed
 from lab.toggles import TOGGLES
 
 if TYPE_CHECKING:
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 def without_effect(scenario: Scenario) -> list[str]:
     """``hicache_write, host_ratio have no effect: hicache is off``, and the same by arm.
 
-    What the engine's settings give has an effect if it has one in some arm that leaves it as it is.
+    What the engine's settings give has an effect if it has one in some arm that leaves it as it is,
+    be it one of a bisection or of a sweep.
     """
-    everywhere = _off(scenario.engine, scenario, scenario.arms)
+    everywhere = _off(scenario.engine, scenario, [one.arm for one in placed(scenario)])
     said = [_told(keys, needs) for needs, keys in everywhere.items()]
     for arm in scenario.arms:
         own = _off(arm.overrides, scenario, [arm])

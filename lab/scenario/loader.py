@@ -14,7 +14,7 @@ from lab.scenario.checks import check, missing
 from lab.scenario.complaints import problems
 from lab.scenario.document import Document, Patch, read
 from lab.scenario.fields import ExpectationFile, scenario_file
-from lab.scenario.models import Arm, Expectation, Flip, Scenario, Workload
+from lab.scenario.models import Arm, Expectation, Flip, Scenario, Search, Workload
 from lab.scenario.patches import patches
 from lab.scenario.problem import MISSING
 from lab.toggles import defaults
@@ -118,7 +118,7 @@ def _order(where: str) -> int:
 
 def _build(given: dict[str, Any], document: Document) -> Scenario:
     """The frozen models from a file whose shape is right; ``given`` holds only what it says."""
-    load = dict(given["workload"])
+    load, flips = dict(given["workload"]), given.get("toggles", {})
     kind, preset = load.pop("kind"), load.pop("preset", "reference")
     sessions = load.pop("sessions", None) or resolve(kind, preset, {}).sessions
     return Scenario(
@@ -128,13 +128,16 @@ def _build(given: dict[str, Any], document: Document) -> Scenario:
         target=given.get("target", "bundled"),
         workload=Workload(kind=kind, preset=preset, sessions=sessions, options=load),
         engine=given.get("engine", {}),
-        arms=tuple(_arm(dict(arm)) for arm in given["arms"]),
-        toggles={key: Flip(**flip) for key, flip in given.get("toggles", {}).items()},
+        arms=tuple(_arm(dict(arm)) for arm in given.get("arms", ())),
+        toggles={key: Flip(**flips[key]) for key in document.plain().get("toggles", {})},
         expect=_expectations(given.get("expect", {})),
         seed=given.get("seed", 0),
         path=Path(document.file),
         source=document.source(),
         base={**defaults(), **PRESETS[preset].engine},
+        constraints=given.get("constraints", {}),
+        bisect=Search(**given.get("bisect", {})),
+        sweep=given.get("sweep", {}),
     )
 
 

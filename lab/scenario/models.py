@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 Verdict = Literal["clean", "corrupt", "inconclusive", "wedged", "nondeterministic", "parser_fault"]
 EVERY_OTHER_ARM = "*"
+ALL_BAD, ALL_GOOD = "every toggle bad", "every toggle good"
 
 
 class Frozen(BaseModel):
@@ -45,6 +46,21 @@ class Flip(Frozen):
     good: Any
 
 
+class Search(Frozen):
+    """What the file tells `kvlab bisect`; None takes the search's default."""
+
+    budget: int | None = None
+    unit: Literal["session", "boot", "auto"] | None = None
+    batch: int | None = None
+    p_min: float | None = None
+    p_tol: float | None = None
+    alpha: float | None = None
+    outcome: Literal["corrupt", "wedged"] = "corrupt"
+    boot_cost: float = 0.0
+    weights: dict[str, float] = {}
+    ladders: dict[str, tuple[Any, ...]] = {}
+
+
 class Expectation(Frozen):
     """What an arm must conclude, and the violations and faults that must be named in it."""
 
@@ -68,6 +84,18 @@ class Scenario(Frozen):
     path: Path
     source: str
     base: dict[str, Any]  # toggle defaults under the preset's own
+    constraints: dict[str, dict[str, Any]] = {}  # a toggle -> what else must be bad, at its value
+    bisect: Search = Search()
+    sweep: dict[str, tuple[Any, ...]] = {}  # one toggle and the values at which it is run
+
+    @property
+    def ends(self) -> tuple[Arm, ...]:
+        """The arms with every toggle bad, and with every toggle good; none without toggles."""
+        if not self.toggles:
+            return ()
+        bad = {key: flip.bad for key, flip in self.toggles.items()}
+        good = {key: flip.good for key, flip in self.toggles.items()}
+        return Arm(name=ALL_BAD, overrides=bad), Arm(name=ALL_GOOD, overrides=good)
 
     def settings(self, arm: Arm) -> dict[str, Any]:
         """Every toggle's value in ``arm``: defaults < preset < scenario < arm."""

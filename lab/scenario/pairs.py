@@ -30,6 +30,8 @@ def _named(scenario: Scenario, names: Sequence[str]) -> list[dict[str, Any]]:
     known = {arm.name: arm for arm in scenario.arms}
     if not names and len(known) == 2:
         names = tuple(known)
+    if not known:
+        raise ScenarioError(f"{scenario.path}: has no arms to name; --toggle KEY=A,B makes two")
     accepted = ", ".join(repr(name) for name in known)
     if len(names) != 2 or names[0] == names[1]:
         raise ScenarioError(f"{scenario.path}: name two arms, or --toggle; accepted: {accepted}")

@@ -39,3 +39,25 @@ def broken(folder: Path, was: str, becomes: str) -> Path:
     """The good scenario with one place changed; the place must be there."""
     assert was in GOOD
     return write(folder, GOOD.replace(was, becomes, 1))
+
+
+CAMPAIGN = """\
+name: campaign
+workload: {kind: tool_sessions, preset: small}
+engine: {radix: true}
+toggles:
+  index_k: {bad: bf16, good: fp8}
+  graph: {bad: true, good: false}
+  pd: {bad: true, good: false}
+  queue_size: {bad: 8, good: 32}
+  concurrency: {bad: 8, good: 1}
+  wire_gb_per_s: {bad: 0.25, good: 0.0}
+constraints:
+  index_k: {graph: true}
+bisect:
+  budget: 1500
+  unit: auto
+  weights: {graph: 2.0, pd: 1.5}
+  ladders: {concurrency: [1, 2, 4, 8], wire_gb_per_s: [1.0, 0.5]}
+sweep: {concurrency: [1, 2, 4, 8]}
+"""

@@ -1,0 +1,61 @@
+"""What a file may tell `kvlab bisect` and `kvlab sweep`: keys of `bisect`, ladders of values.
+
+One rule: a key that is left out takes the search's own default (`lab.bisect.parameters`).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from lab.scenario.strict import model
+from lab.toggles import TOGGLES
+from lab.toggles.domain import Domain, choice, count, number
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+BISECT: dict[str, tuple[Domain, str]] = {
+    "budget": (count(1, 10_000_000), "sessions that the search may drive"),
+    "unit": (choice("session", "boot", "auto"), "what is counted as corrupt or not"),
+    "batch": (count(1, 1000), "units that a probe of discovery asks for, at most"),
+    "p_min": (number(0.0001, 0.9), "the smallest rate sought, a unit"),
+    "p_tol": (number(0.0001, 0.9), "the most that the background may have, a unit"),
+    "alpha": (number(0.000001, 0.2), "the error of each phase"),
+    "outcome": (choice("corrupt", "wedged"), "what is sought: wrong replies, or no progress"),
+    "boot_cost": (number(0, 100_000), "what starting another configuration costs, in sessions"),
+}
+WEIGHT = number(0.01, 100)  # times likelier than a toggle without a weight
+
+
+@functools.cache
+def bisect_keys() -> type[BaseModel]:
+    """The mapping `bisect`, each key optional."""
+    fields: dict[str, Any] = {
+        key: (Annotated[domain.type, Field(description=about)], None)
+        for key, (domain, about) in BISECT.items()
+    }
+    likelier = "how many times likelier than the others a toggle is to blame"
+    weights = model("Weights", dict.fromkeys(TOGGLES.all(), (WEIGHT.type, None)))
+    fields["weights"] = (Annotated[weights, Field(description=likelier)], None)
+    levels = "the values between good and bad at which a numeric culprit is tried"
+    fields["ladders"] = (Annotated[ladders(), Field(description=levels)], None)
+    return model("Bisect", fields)
+
+
+@functools.cache
+def ladders() -> type[BaseModel]:
+    """For each toggle a list of its values."""
+    return model("Ladders", {key: (_values(t.domain), None) for key, t in TOGGLES.all().items()})
+
+
+def numeric(key: str) -> bool:
+    """Whether the toggle's values are numbers, so that some lie between others."""
+    return type(TOGGLES.all()[key].default) in (int, float)
+
+
+def _values(domain: Domain) -> Any:
+    value: Any = domain.type
+    return Annotated[list[value], Field(min_length=1)]

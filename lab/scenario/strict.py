@@ -1,0 +1,18 @@
+"""The base of every mapping in a scenario file. One rule: no key but its own, no other type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+
+class Strict(BaseModel):
+    """A file's mapping: no key but its own, no value of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def model(name: str, fields: dict[str, Any], base: type[BaseModel] = Strict) -> type[BaseModel]:
+    """A model made of fields known only when the registries have loaded."""
+    return create_model(name, __base__=base, **fields)
