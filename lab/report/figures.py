@@ -1,17 +1,25 @@
-"""Every registered figure of a run, saved beside its other results."""
+"""Every registered figure of a run or a bisection, saved beside its other results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from lab.errors import UserError
 from lab.plots import FIGURES
+from lab.plots.bisection import BISECTION_FIGURES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from matplotlib.figure import Figure
+
+    from lab.bisect.conclusion import Conclusion
+    from lab.bisect.notebook import Probe
+    from lab.bisect.space import Space
     from lab.records import ArmHistory, Finding, RunVerdict
+
+Draw = TypeVar("Draw")
 
 
 def save_figures(
@@ -24,15 +32,29 @@ def save_figures(
 
     Raises ``UserError`` when ``folder`` cannot be written.
     """
+    return _save(FIGURES.all(), lambda draw: draw(verdict, histories, findings), folder)
+
+
+def save_bisection_figures(
+    scenario: str, conclusion: Conclusion, probes: Sequence[Probe], space: Space, folder: Path
+) -> list[Path]:
+    """The same of a bisection."""
+    drawing = BISECTION_FIGURES.all()
+    return _save(drawing, lambda draw: draw(scenario, conclusion, probes, space), folder)
+
+
+def _save(
+    drawing: Mapping[str, Draw], figure_of: Callable[[Draw], Figure | None], folder: Path
+) -> list[Path]:
     # Drawing is not what most commands do, and matplotlib takes a second to import.
     from lab.plots import style
 
     paths: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, draw in FIGURES.all().items():
+        for name, draw in drawing.items():
             with style.styled():
-                figure = draw(verdict, histories, findings)
+                figure = figure_of(draw)
                 if figure is not None:
                     paths += style.save(figure, folder, name)
     except OSError as error:
