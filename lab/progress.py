@@ -1,11 +1,12 @@
 """A live line on stderr while arms run. One rule: silent unless a person is watching.
 
-The line is redrawn only when a reply arrives: no thread refreshes it.
+The line is redrawn only when something arrives: no thread refreshes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
@@ -16,7 +17,7 @@ from lab import interrupts
 if TYPE_CHECKING:
     from types import TracebackType
 
-Tick = Callable[[int, int], None]  # replies done, replies due
+Tick = Callable[[int, int], None]  # done, due
 
 
 class RunProgress:
@@ -24,16 +25,7 @@ class RunProgress:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("replies"),
-            TimeElapsedColumn(),
-            console=self._console,
-            auto_refresh=False,
-            disable=not self._console.is_terminal,
-        )
+        self._bars = _bars("replies", self._console)
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -57,3 +49,29 @@ class RunProgress:
             self._bars.update(task, completed=done, total=due, refresh=True)
 
         return tick
+
+
+@contextmanager
+def counting(what: str, noun: str, console: Console | None = None) -> Iterator[Tick]:
+    """One bar of many ``noun``; yields what moves it, and ends what was interrupted."""
+    with _bars(noun, console or Console(stderr=True)) as bars:
+        task = bars.add_task(what, total=None)
+
+        def tick(done: int, due: int) -> None:
+            interrupts.check()
+            bars.update(task, completed=done, total=due, refresh=True)
+
+        yield tick
+
+
+def _bars(noun: str, console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn(noun),
+        TimeElapsedColumn(),
+        console=console,
+        auto_refresh=False,
+        disable=not console.is_terminal,
+    )

@@ -1,0 +1,44 @@
+"""`kvlab bench bisect`: measurements of the lab itself."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lab.commands import options as o
+from lab.commands.output import show, show_json
+
+app = typer.Typer(no_args_is_help=True, help="Measure the lab itself.")
+Worlds = Annotated[
+    int | None,
+    typer.Option("--worlds", metavar="N", min=1, max=100_000, help="Worlds a cell; 200, quick 20."),
+]
+Methods = Annotated[
+    str, typer.Option("--methods", metavar="A,B", help="Only these; by default, all.")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="One rate, no misspecified worlds.")]
+
+
+@app.command("bisect")
+def bisect_(
+    worlds: Worlds = None,
+    methods: Methods = "",
+    quick: Quick = False,
+    seed: o.Seed = None,
+    as_json: o.Json = False,
+) -> None:
+    """Compare the ways to bisect on simulated worlds: sessions to a verdict, and wrong ones."""
+    from lab.bench_bisect import document, jobs, measure
+    from lab.bench_bisect_cells import TOGGLES, selected
+    from lab.bench_bisect_table import tables
+    from lab.progress import counting
+
+    groups = selected([name.strip() for name in methods.split(",") if name.strip()], quick)
+    work = jobs(groups, worlds or (20 if quick else 200), seed or 0)
+    with counting("bench bisect", "worlds") as tick:
+        cells = measure(work, tick, map)
+    if as_json:
+        show_json(document(cells, seed or 0))
+    else:
+        show(tables(cells, len(TOGGLES)))

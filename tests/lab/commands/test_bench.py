@@ -1,0 +1,42 @@
+"""`kvlab bench bisect`: the table, the one document, and what it says of a mistake."""
+
+from __future__ import annotations
+
+import json
+
+from lab.bench_bisect_cells import BOTH, BY_HAND
+
+
+def test_the_command_prints_a_table_with_every_column(kvlab) -> None:
+    said = kvlab("bench", "bisect", "--quick", "--worlds", "1")
+    assert said.code == 0 and said.err == ""
+    for head in ("method", "k = 1", "k = 2", "k = 3", "lower bound", "34", "56", "71"):
+        assert head in said.out
+    for each in (*BY_HAND, *BOTH):
+        assert each.label in said.out
+    assert "bayes, attenuation, confirmed" in said.out
+    assert "600 / 600 / 0" in said.out and "p1 = .17, background 0 (1 worlds a cell)" in said.out
+    assert max(map(len, said.out.splitlines())) <= 100
+
+
+def test_the_command_s_json_is_one_document_and_equal_seeds_give_equal_ones(kvlab) -> None:
+    argv = (
+        "bench",
+        "bisect",
+        "--quick",
+        "--worlds",
+        "2",
+        "--methods",
+        "ddmin, quickxplain",
+        "--json",
+    )
+    said, again, other = kvlab(*argv), kvlab(*argv), kvlab(*argv, "--seed", "4")
+    found = json.loads(said.out)
+    assert said.err == "" and found["seed"] == 0 and len(found["cells"]) == 3
+    assert said.out == again.out
+    assert json.loads(other.out)["cells"] != found["cells"]
+
+
+def test_the_command_names_the_methods_there_are(kvlab) -> None:
+    said = kvlab("bench", "bisect", "--methods", "brute")
+    assert said.code == 2 and said.out == "" and "accepted: ofat" in said.err
