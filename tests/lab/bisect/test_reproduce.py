@@ -84,6 +84,22 @@ def test_one_corrupt_session_ends_the_count_of_clean_ones() -> None:
     assert not excluded(Tally(228, 1), PARAMS)
 
 
+def test_the_smallest_rate_sought_is_hardly_ever_called_too_rare() -> None:
+    """Every path of up to five corrupt units, unit by unit, at that very rate."""
+    chances, missed = {0: 1.0}, 0.0
+    for units in range(1, 700):
+        after: dict[int, float] = {}
+        for corrupt, chance in chances.items():
+            after[corrupt] = after.get(corrupt, 0.0) + chance * (1 - PARAMS.p_min)
+            after[corrupt + 1] = after.get(corrupt + 1, 0.0) + chance * PARAMS.p_min
+        after.pop(PARAMS.enough, None)  # reproduced
+        ended = [k for k in after if excluded(Tally(units, k), PARAMS)]
+        missed += sum(after.pop(k) for k in ended)
+        chances = after
+    assert chances == {}
+    assert missed == pytest.approx(0.0132, abs=1e-4)
+
+
 def test_a_wedged_target_is_a_matter_of_liveness_and_soon_told() -> None:
     found, book = shown(ScriptedWorld(wedged()))
     assert found.verdict is Verdict.LIVENESS
