@@ -89,9 +89,9 @@ def test_the_smallest_rate_sought_is_hardly_ever_called_too_rare() -> None:
     chances, missed = {0: 1.0}, 0.0
     for units in range(1, 700):
         after: dict[int, float] = {}
-        for corrupt, chance in chances.items():
-            after[corrupt] = after.get(corrupt, 0.0) + chance * (1 - PARAMS.p_min)
-            after[corrupt + 1] = after.get(corrupt + 1, 0.0) + chance * PARAMS.p_min
+        for k, chance in chances.items():
+            after[k] = after.get(k, 0.0) + chance * (1 - PARAMS.p_min)
+            after[k + 1] = after.get(k + 1, 0.0) + chance * PARAMS.p_min
         after.pop(PARAMS.enough, None)  # reproduced
         ended = [k for k in after if excluded(Tally(units, k), PARAMS)]
         missed += sum(after.pop(k) for k in ended)
