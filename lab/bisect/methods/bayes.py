@@ -1,0 +1,165 @@
+"""Ask what tells most: a posterior over culprit sets, and the next configuration by information.
+
+One rule: every trial of the notebook counts, whichever phase paid for it.
+
+Where no single set explains what was seen (two causes, each enough), the search starts again within
+the smallest corrupt configuration: one cause is wholly inside it. Causes are found one at a time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lab.bisect.conclusion import Belief, Discovery
+from lab.bisect.design import choose, units_at
+from lab.bisect.evalues import EValues
+from lab.bisect.methods import METHODS
+from lab.bisect.model import Model
+from lab.bisect.notebook import OutOfBudget, Phase, Refused
+from lab.bisect.trials import Unit, tally
+from lab.stats import lower_bound
+
+if TYPE_CHECKING:
+    from lab.bisect.methods import Believe
+    from lab.bisect.model import Floats
+    from lab.bisect.notebook import Notebook
+    from lab.bisect.parameters import Parameters
+    from lab.bisect.space import Config, Masks, Space
+    from lab.bisect.trials import Outcome, Tally, Trial
+
+TOLD = 8  # sets of a belief
+MOST_BOOTS = 3  # of a probe, where a unit is a boot
+
+
+@METHODS.register("bayes")
+def bayes(
+    notebook: Notebook, space: Space, params: Parameters, unit: Unit, believe: Believe
+) -> Discovery:
+    """Discover one cause; ``several`` where it is one of more than one."""
+    several = False
+    while True:
+        search = _Search(notebook, space, params, unit, believe)
+        found, reason = search.run()
+        smaller = search.smallest_corrupt() if found == () else None
+        if smaller is None:
+            return search.discovery(found, reason, several)
+        space, several = space.within(smaller), True
+
+
+class _Search:
+    """The search for one cause in one space."""
+
+    def __init__(
+        self, notebook: Notebook, space: Space, params: Parameters, unit: Unit, believe: Believe
+    ) -> None:
+        self.notebook, self.space, self.params = notebook, space, params
+        self.unit, self.believe = unit, believe
+        self.model = Model(space, params, unit)
+        self.e_values = EValues(self.model)
+        self.seen: dict[int, list[Trial]] = {}
+        self.mute: set[int] = set()  # ran, and showed nothing
+        self.counts: dict[int, Tally] = {}
+        self.belief = self.model.posterior(self.counts)
+        for probe in notebook.probes:
+            self._learn(probe.config, probe.outcome)
+
+    def run(self) -> tuple[tuple[str, ...] | None, str]:
+        """Probe until one set is believed; else None, and why."""
+        try:
+            while self.belief.best[1] < 1 - self.params.alpha:
+                if not self._probe():
+                    return None, "no configuration that can be run tells the sets apart"
+        except OutOfBudget as out:
+            return None, str(out)
+        return self.space.keys(self.belief.best[0]), ""
+
+    def _probe(self) -> bool:
+        """Run what tells most; False where nothing tells anything."""
+        trials = self._trials()
+        units = trials * (1 if self.unit is Unit.BOOT else self.notebook.world.batch_sessions)
+        configs = self._offered()
+        draw = np.random.default_rng([self.params.seed, len(self.notebook.probes)])
+        mask = choose(self.belief, configs, self._costs(configs, trials), units, draw)
+        if mask is None:
+            return False
+        config = self.space.config(mask)
+        try:
+            outcome = self.notebook.ask(Phase.DISCOVER, config, trials)
+        except Refused:
+            return True  # like `git bisect skip`: the next best is asked
+        self._learn(config, outcome)
+        sets = self.belief.order[:TOLD]
+        told = tuple((self._keys(i), float(self.belief.sets[i])) for i in sets)
+        self.believe(Belief(self.notebook.spent, told))
+        return True
+
+    def _trials(self) -> int:
+        most = min(self.params.batch, MOST_BOOTS) if self.unit is Unit.BOOT else self.params.batch
+        return self.notebook.trials_for(units_at(self.belief.rate, most), self.unit)
+
+    def _offered(self) -> Masks:
+        refused = [self.space.mask(c.bad) for c in self.notebook.refused if self._mine(c)]
+        configs = self.space.configs
+        return np.asarray(configs[~np.isin(configs, [*refused, *sorted(self.mute)])])
+
+    def _costs(self, configs: Masks, trials: int) -> Floats:
+        """Sessions, and what it takes to start another configuration than the last."""
+        world = self.notebook.world
+        costs = np.full(len(configs), float(trials * world.batch_sessions))
+        last = self.notebook.probes[-1].config if self.notebook.probes else None
+        running = self.space.mask(last.bad) if last and self._mine(last) else -1
+        return np.asarray(costs + world.boot_cost * (configs != running))
+
+    def _mine(self, config: Config) -> bool:
+        return not config.levels and config.bad <= set(self.space.toggles)
+
+    def _learn(self, config: Config, outcome: Outcome) -> None:
+        """Count a probe; one whose clean units prove nothing is not asked again."""
+        if not self._mine(config):
+            return
+        mask = self.space.mask(config.bad)
+        trials = self.seen.setdefault(mask, [])
+        trials.extend(outcome)
+        count = tally(trials, self.unit)
+        proved = count.corrupt or not self.notebook.world.unexercised(config, trials)
+        if not count.units or not proved:
+            self.mute.add(mask)
+            return
+        self.counts[mask] = count
+        self.belief = self.model.posterior(self.counts)
+        self.e_values.update(self.belief)
+
+    def smallest_corrupt(self) -> int | None:
+        """The smallest corrupt configuration but the whole; None where the baseline is corrupt."""
+        corrupt = [mask for mask, count in self.counts.items() if self._beyond(count)]
+        within = [mask for mask in corrupt if mask.bit_count() < self.model.toggles]
+        if 0 in corrupt or not within:
+            return None
+        return min(within, key=lambda mask: (mask.bit_count(), mask))
+
+    def _beyond(self, count: Tally) -> bool:
+        """Whether a count is more than the background explains."""
+        if self.params.exact:
+            return count.corrupt > 0
+        return lower_bound(count.corrupt, count.units, self.params.alpha) > self.params.p_tol
+
+    def _keys(self, position: int) -> tuple[str, ...]:
+        return self.space.keys(int(self.model.sets[position]))
+
+    def discovery(self, found: tuple[str, ...] | None, reason: str, several: bool) -> Discovery:
+        """What the search came to; sets that are not excluded are told from the likeliest down."""
+        baseline = self.counts.get(0)
+        if found == () and baseline and not self._beyond(baseline):
+            found, reason = None, f"no set of at most {self.params.most} toggles explains it"
+        kept = {int(mask) for mask in self.e_values.kept(self.params.alpha)}
+        order = [i for i in self.belief.order if int(self.model.sets[i]) in kept]
+        return Discovery(
+            culprits=found,
+            context=self.space.toggles,
+            posterior=self.belief.best[1],
+            candidates=tuple(self._keys(i) for i in order),
+            reason=reason,
+            several=several,
+        )
