@@ -44,7 +44,7 @@ def clustered(counts: Counts, confidence: float = CONFIDENCE) -> Interval:
     return _score(rate, _effective(k, n, rate, confidence), confidence)
 
 
-def boot_correlation(counts: Counts, seed: int = 0) -> Correlation:
+def boot_correlation(counts: Counts, seed: int = 0, rounds: int = ROUNDS) -> Correlation:
     """Intraclass correlation within boots, and the one-sided p that it is not above zero.
 
     rho is the estimator of the analysis of variance (may be negative); p is that of dealing the
@@ -55,7 +55,7 @@ def boot_correlation(counts: Counts, seed: int = 0) -> Correlation:
     corrupt, sessions = int(k.sum()), int(n.sum())
     if len(n) < 2 or sessions == len(n) or corrupt in (0, sessions):
         return Correlation(0.0, 1.0)
-    return Correlation(_anova(k, n), _permuted(k, n, np.random.default_rng([seed])))
+    return Correlation(_anova(k, n), _permuted(k, n, rounds, seed))
 
 
 def _columns(counts: Counts) -> tuple[Column, Column]:
@@ -98,9 +98,10 @@ def _anova(k: Column, n: Column) -> float:
     return (between - within) / (between + (size - 1) * within)
 
 
-def _permuted(k: Column, n: Column, rng: np.random.Generator) -> float:
+def _permuted(k: Column, n: Column, rounds: int, seed: int) -> float:
     rate = k.sum() / n.sum()
-    dealt = rng.multivariate_hypergeometric(n, int(k.sum()), size=ROUNDS)
+    rng = np.random.default_rng([seed])
+    dealt = rng.multivariate_hypergeometric(n, int(k.sum()), size=rounds)
     seen = float(((k - n * rate) ** 2 / n).sum())
     as_far = ((dealt - n * rate) ** 2 / n).sum(axis=1) >= seen * (1 - 1e-9)  # ties count
-    return (1 + int(as_far.sum())) / (1 + ROUNDS)
+    return (1 + int(as_far.sum())) / (1 + rounds)
