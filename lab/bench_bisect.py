@@ -90,10 +90,11 @@ class Job:
     seed: int
 
 
-Mapped = Callable[[Callable[[Job], Endings], Sequence[Job]], Iterable[Endings]]
+Answers = Iterable[tuple[int, Endings]]  # a job's position, and what came of it, in any order
+Runner = Callable[[Callable[[Job], Endings], Sequence[Job]], Answers]
 
 
-def jobs(groups: Iterable[Group], worlds: int, seed: int) -> list[Job]:
+def planned(groups: Iterable[Group], worlds: int, seed: int) -> list[Job]:
     """Every world of every cell, in the order of the tables."""
     return [
         Job(group, p1, k, index, seed)
@@ -104,13 +105,13 @@ def jobs(groups: Iterable[Group], worlds: int, seed: int) -> list[Job]:
     ]
 
 
-def measure(work: Sequence[Job], tick: Callable[[int, int], None], mapped: Mapped) -> list[Cell]:
-    """Every cell; ``mapped`` runs the jobs, here or in worker processes, and keeps their order."""
-    found: list[Endings] = []
-    for endings in mapped(run, work):
-        found.append(endings)
+def measure(work: Sequence[Job], tick: Callable[[int, int], None], runner: Runner) -> list[Cell]:
+    """Every cell; ``runner`` runs the jobs, in this process or in others."""
+    found: dict[int, Endings] = {}
+    for at, endings in runner(run, work):
+        found[at] = endings
         tick(len(found), len(work))
-    pairs = zip(work, found, strict=True)
+    pairs = ((job, found[at]) for at, job in enumerate(work))
     cells = groupby(pairs, key=lambda pair: (pair[0].group.name, pair[0].p1, pair[0].k))
     return [_cell(list(some)) for _, some in cells]
 

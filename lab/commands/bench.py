@@ -17,6 +17,10 @@ Worlds = Annotated[
 Methods = Annotated[
     str, typer.Option("--methods", metavar="A,B", help="Only these; by default, all.")
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, max=256, help="Processes; by default one a core."),
+]
 Quick = Annotated[bool, typer.Option("--quick", help="One rate, no misspecified worlds.")]
 
 
@@ -25,19 +29,22 @@ def bisect_(
     worlds: Worlds = None,
     methods: Methods = "",
     quick: Quick = False,
+    jobs: Jobs = None,
     seed: o.Seed = None,
     as_json: o.Json = False,
 ) -> None:
     """Compare the ways to bisect on simulated worlds: sessions to a verdict, and wrong ones."""
-    from lab.bench_bisect import document, jobs, measure
+    from lab.bench_bisect import document, measure, planned
     from lab.bench_bisect_cells import TOGGLES, selected
     from lab.bench_bisect_table import tables
+    from lab.bisecting.workers import Workers
     from lab.progress import counting
+    from lab.versions import cores
 
     groups = selected([name.strip() for name in methods.split(",") if name.strip()], quick)
-    work = jobs(groups, worlds or (20 if quick else 200), seed or 0)
-    with counting("bench bisect", "worlds") as tick:
-        cells = measure(work, tick, map)
+    work = planned(groups, worlds or (20 if quick else 200), seed or 0)
+    with counting("bench bisect", "worlds") as tick, Workers(jobs or cores()) as workers:
+        cells = measure(work, tick, workers.run)
     if as_json:
         show_json(document(cells, seed or 0))
     else:

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable, Sequence
+
 import pytest
 
-from lab.bench_bisect import Ending, document, ended, jobs, judged, measure, run, summary
+from lab.bench_bisect import (
+    Answers,
+    Ending,
+    Endings,
+    Job,
+    document,
+    ended,
+    judged,
+    measure,
+    planned,
+    run,
+    summary,
+)
 from lab.bench_bisect_cells import (
     BAYES,
     BOTH,
@@ -18,9 +33,13 @@ from lab.bench_bisect_cells import (
     selected,
 )
 from lab.bisect.worlds import SimulatedWorld
+from lab.bisecting.workers import Workers
 from lab.errors import UserError
 
 KEYS = {"worlds", "mean", "p95", "wrong", "undecided"}
+
+
+here = Workers(1).run
 
 
 def quiet(done: int, due: int) -> None:
@@ -106,7 +125,7 @@ def test_without_a_choice_every_method_is_run_on_every_kind_of_world() -> None:
     groups = selected((), quick=False)
     assert groups == GROUPS
     assert groups[0].contenders == (*BY_HAND, *BOTH)
-    assert [job.k for job in jobs(groups[:1], 1, 0)] == [1, 2, 3] * 3
+    assert [job.k for job in planned(groups[:1], 1, 0)] == [1, 2, 3] * 3
 
 
 def test_a_quick_one_has_one_rate_and_no_misspecified_world() -> None:
@@ -116,8 +135,8 @@ def test_a_quick_one_has_one_rate_and_no_misspecified_world() -> None:
 
 
 def test_worlds_of_which_few_are_run_are_at_least_one() -> None:
-    assert len(jobs([group("rare")], 200, 0)) == 3 * 20
-    assert len(jobs([group("rare")], 2, 0)) == 3
+    assert len(planned([group("rare")], 200, 0)) == 3 * 20
+    assert len(planned([group("rare")], 2, 0)) == 3
 
 
 def test_an_unknown_method_is_one_line_with_those_there_are() -> None:
@@ -127,26 +146,25 @@ def test_an_unknown_method_is_one_line_with_those_there_are() -> None:
 
 def test_the_figures_do_not_depend_on_where_the_worlds_are_searched() -> None:
     groups = selected(("ddmin", "quickxplain"), quick=True)
-    work = jobs(groups, 3, 7)
+    work = planned(groups, 3, 7)
 
-    def backwards(function, given):
-        """All searched before any is told, the last first."""
-        return list(reversed([function(job) for job in reversed(given)]))
+    def last_first(task: Callable[[Job], Endings], given: Sequence[Job]) -> Answers:
+        return [(at, task(given[at])) for at in reversed(range(len(given)))]
 
-    assert measure(work, quiet, map) == measure(work, quiet, backwards)
-    assert measure(work, quiet, map) != measure(jobs(groups, 3, 8), quiet, map)
+    assert measure(work, quiet, here) == measure(work, quiet, last_first)
+    assert measure(work, quiet, here) != measure(planned(groups, 3, 8), quiet, here)
 
 
 def test_progress_is_told_after_every_world() -> None:
     told: list[tuple[int, int]] = []
-    work = jobs(selected(("ofat",), quick=True), 2, 0)
-    measure(work, lambda done, due: told.append((done, due)), map)
+    work = planned(selected(("ofat",), quick=True), 2, 0)
+    measure(work, lambda done, due: told.append((done, due)), here)
     assert told == [(i + 1, 6) for i in range(6)]
 
 
 def test_the_document_has_every_cell_with_its_bound_and_every_row_with_its_worlds() -> None:
-    work = jobs(selected(("ddmin-wald",), quick=True), 2, 0)
-    found = document(measure(work, quiet, map), 0)
+    work = planned(selected(("ddmin-wald",), quick=True), 2, 0)
+    found = document(measure(work, quiet, here), 0)
     assert [(cell["k"], cell["lower_bound"]) for cell in found["cells"]] == [
         (1, 33.6),
         (2, 56.1),
@@ -159,5 +177,10 @@ def test_the_document_has_every_cell_with_its_bound_and_every_row_with_its_world
 
 
 def test_one_world_is_one_ending_a_contender() -> None:
-    job = jobs(selected(("ofat", "quickxplain"), quick=True), 1, 0)[0]
+    job = planned(selected(("ofat", "quickxplain"), quick=True), 1, 0)[0]
     assert [confirmed for _, confirmed in run(job)] == [None, None]
+
+
+def test_a_job_can_be_sent_to_another_process() -> None:
+    for job in planned(GROUPS, 1, 0):
+        assert pickle.loads(pickle.dumps(job)) == job

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
+
+from rich.console import Console
 
 from lab.bench_bisect_cells import BOTH, BY_HAND
+from lab.progress import counting
 
 
 def test_the_command_prints_a_table_with_every_column(kvlab) -> None:
-    said = kvlab("bench", "bisect", "--quick", "--worlds", "1")
+    said = kvlab("bench", "bisect", "--quick", "--worlds", "1", "--jobs", "1")
     assert said.code == 0 and said.err == ""
     for head in ("method", "k = 1", "k = 2", "k = 3", "lower bound", "34", "56", "71"):
         assert head in said.out
@@ -29,6 +33,8 @@ def test_the_command_s_json_is_one_document_and_equal_seeds_give_equal_ones(kvla
         "--methods",
         "ddmin, quickxplain",
         "--json",
+        "--jobs",
+        "1",
     )
     said, again, other = kvlab(*argv), kvlab(*argv), kvlab(*argv, "--seed", "4")
     found = json.loads(said.out)
@@ -40,3 +46,17 @@ def test_the_command_s_json_is_one_document_and_equal_seeds_give_equal_ones(kvla
 def test_the_command_names_the_methods_there_are(kvlab) -> None:
     said = kvlab("bench", "bisect", "--methods", "brute")
     assert said.code == 2 and said.out == "" and "accepted: ofat" in said.err
+
+
+def test_progress_counts_worlds_where_somebody_watches() -> None:
+    screen = StringIO()
+    with counting("bench bisect", "worlds", Console(file=screen, force_terminal=True)) as tick:
+        tick(3, 7)
+    assert "bench bisect" in screen.getvalue() and "3/7" in screen.getvalue()
+
+
+def test_progress_is_silent_where_nobody_does() -> None:
+    screen = StringIO()
+    with counting("bench bisect", "worlds", Console(file=screen)) as tick:
+        tick(3, 7)
+    assert screen.getvalue() == ""
