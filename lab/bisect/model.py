@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SIZES = (0.02, 0.49, 0.29, 0.20)  # prior of a culprit set's size; one larger is half as likely
+SEVERAL = 0.02  # prior of more causes than one, each of them enough
 RATES = np.geomspace(0.01, 0.7, 10)  # p1
 BOOT_RATES = np.append(RATES, [0.85, 0.97])  # most boots may show it where hardly a session does
 BACKGROUND = np.array([0.0, 0.001, 0.0025, 0.005, 0.01])  # p0
@@ -73,6 +74,22 @@ class Model:
         both = (inside.T @ with_set)[:, :, None] + ((1 - inside).T @ without)[:, None, :]
         return np.asarray(both)
 
+    def log_several(self, counts: Mapping[int, Tally]) -> float:
+        """Log likelihood if no single set explains the counts, averaged over the rates.
+
+        Then a configuration is as likely as not to hold one cause of several: the whole space does,
+        the baseline does not, and none tells of another.
+        """
+        if not counts:
+            return 0.0
+        with_one = np.logaddexp.reduce(self.log_by_factor(counts.values(), self.p1), axis=1)
+        without = log_kernel(counts.values(), self.p0)
+        masks = np.array(list(counts))[:, None, None]
+        some, none = np.broadcast_arrays(with_one[:, :, None], without[:, None, :])
+        either = np.logaddexp(some, none) - np.log(2)
+        each = np.where(masks == (1 << self.toggles) - 1, some, np.where(masks, either, none))
+        return float(np.logaddexp.reduce(each.sum(axis=0) + self.log_nuisance, axis=None))
+
     def posterior(self, counts: Mapping[int, Tally]) -> Posterior:
         """What is believed after these counts, by the mask of their configuration."""
         return Posterior(self, dict(counts))
@@ -98,6 +115,12 @@ class Posterior:
     def order(self) -> list[int]:
         """Positions of the sets from the likeliest down; equal ones in the model's order."""
         return [int(i) for i in np.argsort(-self.sets, kind="stable")]
+
+    @cached_property
+    def several(self) -> float:
+        """How likely it is that no single set explains the counts."""
+        odds = self.model.log_several(self.counts) - self.log_evidence
+        return float(SEVERAL / (SEVERAL + (1 - SEVERAL) * np.exp(min(-odds, 700.0))))
 
     @property
     def best(self) -> tuple[int, float]:

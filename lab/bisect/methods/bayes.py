@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lab.bisect.trials import Outcome, Tally, Trial
 
 TOLD = 8  # sets of a belief
+TORN = 0.9  # belief in several causes at which the search goes on in a smaller space
 MOST_BOOTS = 3  # of a probe, where a unit is a boot
 
 
@@ -37,12 +38,12 @@ MOST_BOOTS = 3  # of a probe, where a unit is a boot
 def bayes(
     notebook: Notebook, space: Space, params: Parameters, unit: Unit, believe: Believe
 ) -> Discovery:
-    """Discover one cause; ``several`` where it is one of more than one."""
+    """Discover one cause; ``several`` where no single set explains all that was seen."""
     several = False
     while True:
         search = _Search(notebook, space, params, unit, believe)
         found, reason = search.run()
-        smaller = search.smallest_corrupt() if found == () else None
+        smaller = search.smallest_corrupt() if search.torn else None
         if smaller is None:
             return search.discovery(found, reason, several)
         space, several = space.within(smaller), True
@@ -68,20 +69,44 @@ class _Search:
     def run(self) -> tuple[tuple[str, ...] | None, str]:
         """Probe until one set is believed; else None, and why."""
         try:
-            while self.belief.best[1] < 1 - self.params.alpha:
+            while not self._decided():
+                if self.torn:
+                    return None, f"no set of at most {self.params.most} toggles explains it"
                 if not self._probe():
                     return None, "no configuration that can be run tells the sets apart"
         except OutOfBudget as out:
             return None, str(out)
         return self.space.keys(self.belief.best[0]), ""
 
+    def _decided(self) -> bool:
+        """Whether one set is believed, and either alone among causes or seen to be enough."""
+        mask, chance = self.belief.best
+        if chance < 1 - self.params.alpha:
+            return False
+        alone = self.counts.get(mask)
+        enough = mask and alone is not None and self._beyond(alone)
+        return bool(enough or chance * (1 - self.belief.several) >= 1 - self.params.alpha)
+
+    @property
+    def torn(self) -> bool:
+        """Whether no single set explains what was seen in this space."""
+        enough = TORN if self.smallest_corrupt() is not None else 1 - self.params.alpha
+        return self.belief.several >= enough
+
+    def _next(self, trials: int) -> int | None:
+        """What tells most; the likeliest set alone where only other causes are still in doubt."""
+        configs = self._offered()
+        mask, chance = self.belief.best
+        if chance >= 1 - self.params.alpha and mask in configs:
+            return mask
+        units = trials * (1 if self.unit is Unit.BOOT else self.notebook.world.batch_sessions)
+        draw = np.random.default_rng([self.params.seed, len(self.notebook.probes)])
+        return choose(self.belief, configs, self._costs(configs, trials), units, draw)
+
     def _probe(self) -> bool:
         """Run what tells most; False where nothing tells anything."""
         trials = self._trials()
-        units = trials * (1 if self.unit is Unit.BOOT else self.notebook.world.batch_sessions)
-        configs = self._offered()
-        draw = np.random.default_rng([self.params.seed, len(self.notebook.probes)])
-        mask = choose(self.belief, configs, self._costs(configs, trials), units, draw)
+        mask = self._next(trials)
         if mask is None:
             return False
         config = self.space.config(mask)
@@ -150,9 +175,6 @@ class _Search:
 
     def discovery(self, found: tuple[str, ...] | None, reason: str, several: bool) -> Discovery:
         """What the search came to; sets that are not excluded are told from the likeliest down."""
-        baseline = self.counts.get(0)
-        if found == () and baseline and not self._beyond(baseline):
-            found, reason = None, f"no set of at most {self.params.most} toggles explains it"
         kept = {int(mask) for mask in self.e_values.kept(self.params.alpha)}
         order = [i for i in self.belief.order if int(self.model.sets[i]) in kept]
         return Discovery(

@@ -1,0 +1,181 @@
+"""Discovery by information, on worlds whose culprits are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from statistics import mean
+
+import pytest
+
+from lab.bisect.conclusion import Belief, Discovery
+from lab.bisect.methods.bayes import bayes
+from lab.bisect.notebook import Notebook, Phase
+from lab.bisect.parameters import Parameters
+from lab.bisect.space import Config, Space
+from lab.bisect.trials import Outcome, Trial, Unit
+from lab.bisect.worlds import SimulatedWorld
+
+TOGGLES = tuple("abcdefghij")
+SPACE = Space(TOGGLES)
+PLAIN = Parameters(attenuation=False)
+
+
+def reproduced(
+    world: SimulatedWorld, params: Parameters, space: Space = SPACE, unit: Unit = Unit.SESSION
+) -> Notebook:
+    """A notebook after the first phase: five corrupt units, and a baseline of as many units."""
+    notebook = Notebook(world, params.budget)
+    while notebook.tally(space.suspect, unit).corrupt < params.enough:
+        notebook.ask(Phase.REPRODUCE, space.suspect, 1)
+    notebook.ask(Phase.CONTROL, space.baseline, len(notebook.trials(space.suspect)))
+    return notebook
+
+
+def discover(
+    world: SimulatedWorld,
+    params: Parameters = PLAIN,
+    space: Space = SPACE,
+    unit: Unit = Unit.SESSION,
+    beliefs: list[Belief] | None = None,
+) -> tuple[Discovery, Notebook]:
+    notebook = reproduced(world, params, space, unit)
+    told: list[Belief] = [] if beliefs is None else beliefs
+    return bayes(notebook, space, params, unit, told.append), notebook
+
+
+def world(culprits: str, **options: object) -> SimulatedWorld:
+    return SimulatedWorld(TOGGLES, frozenset(culprits), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("culprits", "p1", "sessions"),
+    [("d", 0.47, 69), ("bg", 0.47, 97), ("d", 0.17, 130), ("bg", 0.17, 225), ("aej", 0.17, 300)],
+)
+def test_the_culprits_are_found_within_the_sessions_that_the_design_promises(
+    culprits: str, p1: float, sessions: int
+) -> None:
+    spent = []
+    for seed in range(8):
+        found, notebook = discover(world(culprits, p1=p1, seed=seed), replace(PLAIN, seed=seed))
+        assert found.culprits == tuple(culprits)
+        assert found.posterior >= 0.99
+        assert tuple(culprits) in found.candidates
+        spent.append(notebook.spent)
+    assert mean(spent) <= sessions * 1.15  # of eight worlds only
+
+
+def test_the_same_world_is_asked_the_same_probes() -> None:
+    first, second = (discover(world("bg", seed=3))[1].probes for _ in range(2))
+    assert first == second
+    other = discover(world("bg", seed=3), replace(PLAIN, seed=1))[1].probes
+    assert first != other
+
+
+def test_what_is_believed_is_told_after_every_probe() -> None:
+    beliefs: list[Belief] = []
+    found, notebook = discover(world("bg", seed=1), beliefs=beliefs)
+    asked = [probe for probe in notebook.probes if probe.phase is Phase.DISCOVER]
+    assert len(beliefs) == len(asked)
+    assert beliefs[-1].spent == notebook.spent
+    assert beliefs[-1].sets[0] == (("b", "g"), pytest.approx(found.posterior))
+    assert all(len(belief.sets) == 8 for belief in beliefs)
+
+
+def test_toggles_are_bad_only_with_what_they_need() -> None:
+    space = Space(TOGGLES, {"c": frozenset("b"), "d": frozenset("bc")})
+    found, notebook = discover(world("bcd", p1=0.47), space=space)
+    assert found.culprits == ("b", "c", "d")
+    assert all(space.valid(space.mask(probe.config.bad)) for probe in notebook.probes)
+
+
+def test_refused_configurations_are_skipped() -> None:
+    target = world("bg", p1=0.47, refuses=(frozenset("ac"), frozenset("de")))
+    params = replace(PLAIN, budget=500)
+    notebook = Notebook(target, params.budget)
+    start = Config(frozenset("abdfghij"))
+    notebook.ask(Phase.REPRODUCE, start, 12)
+    found = bayes(notebook, SPACE, params, Unit.SESSION, lambda belief: None)
+    assert found.culprits == ("b", "g")
+    assert notebook.refused
+    assert not {probe.config for probe in notebook.probes} & set(notebook.refused)
+
+
+def test_several_causes_are_found_one_at_a_time() -> None:
+    for seed in range(4):
+        causes = (frozenset("a"), frozenset("fh"))
+        target = SimulatedWorld(TOGGLES, p1=0.3, causes=causes, seed=seed)
+        found, _ = discover(target, replace(PLAIN, seed=seed))
+        assert found.culprits is not None
+        assert frozenset(found.culprits) in causes
+        assert set(found.culprits) <= set(found.context)
+        if found.several:
+            assert len(found.context) < len(TOGGLES)
+
+
+def test_where_no_toggle_matters_none_is_to_blame() -> None:
+    found, _ = discover(world("", p0=0.2))
+    assert found.culprits == ()
+    assert not found.several
+
+
+def test_a_background_is_not_taken_for_a_culprit() -> None:
+    params = replace(PLAIN, exact=False)
+    for seed in range(3):
+        target = world("cg", p1=0.3, p0=0.005, seed=seed)
+        assert discover(target, params)[0].culprits == ("c", "g")
+
+
+def test_innocent_toggles_may_halve_the_rate() -> None:
+    params = Parameters(attenuation=True)
+    for seed in range(3):
+        target = world("cg", p1=0.4, attenuate={"a": 0.5, "e": 0.5}, seed=seed)
+        assert discover(target, params)[0].culprits == ("c", "g")
+
+
+def test_out_of_budget_the_sets_that_are_left_are_told() -> None:
+    params = replace(PLAIN, budget=90)
+    found, notebook = discover(world("bg", p1=0.3), params)
+    assert found.culprits is None
+    assert "90 sessions are spent" in found.reason
+    assert ("b", "g") in found.candidates
+    assert 1 < len(found.candidates) < 176
+    assert notebook.spent <= 90
+
+
+def test_a_boot_is_a_unit_where_sessions_of_a_boot_correlate() -> None:
+    for seed in range(3):
+        target = world("cg", p1=0.17, rho=0.2, batch_sessions=10, seed=seed)
+        found, notebook = discover(target, PLAIN, unit=Unit.BOOT)
+        assert found.culprits == ("c", "g")
+        asked = [len(p.outcome) for p in notebook.probes if p.phase is Phase.DISCOVER]
+        assert max(asked) <= 3
+
+
+def test_a_dear_boot_keeps_the_configuration_longer() -> None:
+    def switches(boot_cost: float) -> int:
+        _, notebook = discover(world("bg", p1=0.17, boot_cost=boot_cost))
+        configs = [probe.config for probe in notebook.probes]
+        return sum(a != b for a, b in pairwise(configs))
+
+    assert switches(50.0) < switches(0.0)
+
+
+class Deaf(SimulatedWorld):
+    """Shows nothing without ``j``: its trials wedge."""
+
+    def probe(self, config: Config, indices: range) -> Outcome:
+        outcome = super().probe(config, indices)
+        if "j" in config.bad or not config.bad:
+            return outcome
+        return tuple(Trial(t.index, t.sessions, 0, "wedged", "wedged") for t in outcome)
+
+
+def test_a_configuration_that_shows_nothing_is_asked_once() -> None:
+    found, notebook = discover(Deaf(TOGGLES, frozenset("b"), p1=0.47))
+    deaf = [p.config for p in notebook.probes if p.config.bad and "j" not in p.config.bad]
+    assert deaf
+    assert len(deaf) == len(set(deaf))
+    assert found.culprits is None  # whether j takes part cannot be told
+    assert set(found.candidates) == {("b",), ("b", "j")}
+    assert found.reason == "no configuration that can be run tells the sets apart"
