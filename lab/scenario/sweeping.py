@@ -31,8 +31,8 @@ def swept(scenario: Scenario, toggle: str | None) -> Scenario:
         if not scenario.sweep:
             what = f"has no `sweep`; --toggle {ACCEPTED} names one"
             raise ScenarioError(f"{scenario.path}: {what}")
-        ((key, levels),) = scenario.sweep.items()
-        return _with(scenario, key, list(levels), "sweep")
+        ((key, own),) = scenario.sweep.items()
+        return _with(scenario, key, list(own), "sweep")
     key, levels = _asked(toggle)
     return _with(scenario, key, levels, f"--toggle {toggle}")
 
