@@ -190,6 +190,17 @@ def _beside(history: ArmHistory) -> str:
 
 def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
     """Why an arm without a failure is not clean either; empty if it is."""
+    if unknown := shows_nothing(history, findings):
+        return unknown
+    settings, counters = history.settings, history.counters
+    never = [explained(key, settings, counters) for key in unexercised(settings, counters)]
+    return f"never exercised: {', '.join(never)}" if never else ""
+
+
+def shows_nothing(history: ArmHistory, findings: Sequence[Finding]) -> str:
+    """Why nothing is known of an arm without a failure, wherever it went: a death, replies that
+    are missing, a detector that failed; else empty.
+    """
     for _, kind, fields in history.events:
         if kind == "engine_died":
             return f"the engine died: {' '.join(str(fields.get('error')).split())}"
@@ -201,11 +212,7 @@ def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
         many = len({_place(found) for found in unfinished})
         return f"{many} of {due} replies unfinished ({_details(unfinished)})"
     unknown = [f for f in findings if f.outcome == "unknown"]
-    if unknown:
-        return f"detector {unknown[0].detector} failed: {unknown[0].detail}"
-    settings, counters = history.settings, history.counters
-    never = [explained(key, settings, counters) for key in unexercised(settings, counters)]
-    return f"never exercised: {', '.join(never)}" if never else ""
+    return f"detector {unknown[0].detector} failed: {unknown[0].detail}" if unknown else ""
 
 
 def _details(unfinished: Sequence[Finding]) -> str:
