@@ -15,7 +15,7 @@ from engine.shapes import check_peers
 from lab.exposure import FAULTS
 from lab.memory import too_large
 from lab.scenario.complaints import problem
-from lab.scenario.models import EVERY_OTHER_ARM, Expectation, Scenario
+from lab.scenario.models import EVERY_OTHER_ARM, Arm, Expectation, Scenario
 from lab.scenario.placed import Placed, placed
 from lab.scenario.problem import Path, Problem
 from lab.scenario.searching import check_search
@@ -43,13 +43,28 @@ def missing(scenario: Scenario) -> Iterator[Problem]:
     """What is not installed here of what the first such arm needs: it can be read, and not run."""
     spelled = [one for one in placed(scenario) if one.arm in (scenario.arms or scenario.ends)]
     for one in spelled:
-        settings = scenario.settings(one.arm)
-        try:
-            if settings["pd"]:
-                check_wire(settings["wire"])
-        except ConfigError as error:
-            yield _at(scenario, one, str(error), error.keys)
+        found = list(_absent(scenario, one))
+        yield from found
+        if found:
             return
+
+
+def _absent(scenario: Scenario, one: Placed) -> Iterator[Problem]:
+    """What is not installed here of what the arm needs."""
+    settings = scenario.settings(one.arm)
+    try:
+        if settings["pd"]:
+            check_wire(settings["wire"])
+    except ConfigError as error:
+        yield _at(scenario, one, str(error), error.keys)
+
+
+def refusal(scenario: Scenario, arm: Arm) -> str:
+    """Why this arm cannot be run here, in one line; empty where it can."""
+    one = Placed(arm, ())
+    for found in (*_sizes(scenario, one), *_absent(scenario, one)):
+        return f"{found.what}; accepted: {found.accepted}" if found.accepted else found.what
+    return ""
 
 
 def _arms(scenario: Scenario) -> Iterator[Problem]:

@@ -42,7 +42,7 @@ def idle(scenario: Scenario) -> dict[str, tuple[str, ...]]:
 def cycle(needed: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
     """The first circle of toggles that need each other, its first one repeated at the end."""
     for start in needed:
-        trails = [(start,)]
+        trails: list[tuple[str, ...]] = [(start,)]
         seen: set[str] = set()
         while trails:
             trail = trails.pop()

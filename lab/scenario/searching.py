@@ -67,8 +67,8 @@ def _constraints(scenario: Scenario) -> Iterator[Problem]:
                 yield Problem((*place, other), what, spell(flip.bad))
     if circle := cycle(needs(scenario)):
         said = [key for key in circle if key in scenario.constraints]
-        place: Path = ("constraints", *said[:1])
-        yield Problem(place, f"a circle, so that none can ever be bad: {' needs '.join(circle)}")
+        at: Path = ("constraints", *said[:1])
+        yield Problem(at, f"a circle, so that none can ever be bad: {' needs '.join(circle)}")
 
 
 def _rates(scenario: Scenario) -> Iterator[Problem]:
