@@ -13,11 +13,15 @@ SLOWEST_PER_S, FASTEST_PER_S = 0.001, 1_000_000
 
 @dataclass(frozen=True)
 class Domain:
-    """A pydantic type, and how an error message spells what it accepts."""
+    """A pydantic type, and how an error message spells what it accepts.
+
+    Numbers are multiples of ``step``.
+    """
 
     type: Any
     words: str
     options: tuple[str, ...] = ()
+    step: int = 1
 
 
 def switch() -> Domain:
@@ -42,7 +46,7 @@ def count(least: int, most: int, multiple_of: int = 1) -> Domain:
         kind: Any = Annotated[int, Field(strict=True, ge=least, le=most)]
         return Domain(kind, f"a whole number, {bounds}")
     kind = Annotated[int, Field(strict=True, ge=least, le=most, multiple_of=multiple_of)]
-    return Domain(kind, f"a multiple of {multiple_of}, {bounds}")
+    return Domain(kind, f"a multiple of {multiple_of}, {bounds}", step=multiple_of)
 
 
 def rate() -> Domain:
