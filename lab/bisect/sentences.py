@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lab.stats import lower_bound
+
 if TYPE_CHECKING:
-    from lab.bisect.conclusion import Bracket, Discovery
+    from lab.bisect.conclusion import Bracket, Conclusion
     from lab.bisect.confirm import Confirmation
     from lab.bisect.notebook import Notebook
+    from lab.bisect.parameters import Parameters
     from lab.bisect.space import Config, Space
 
 Refuted = Mapping[tuple[str, ...], "Confirmation"]  # what was discovered, and how it fared
@@ -19,19 +22,28 @@ def names(keys: Sequence[str]) -> str:
     return ", ".join(keys)
 
 
-def another_cause(space: Space, discovery: Discovery) -> tuple[str, ...]:
+def another_cause(space: Space, culprits: Sequence[str] | None) -> tuple[str, ...]:
     """That another cause is left, and the command that looks for it.
 
     One culprit held good silences its cause; the one that the fewest toggles need is held, since
     those that need it are held with it, and could not be found.
     """
-    if not discovery.several:
-        return ()
     seen = "no single set of toggles explains all that was seen, so another cause is left"
-    if not discovery.culprits:
+    if not culprits:
         return (seen,)
-    held = min(discovery.culprits, key=lambda key: sum(key in of for of in space.needs.values()))
+    held = min(culprits, key=lambda key: sum(key in of for of in space.needs.values()))
     return (f"{seen}: `kvlab bisect` with `--fix {held}` looks for it",)
+
+
+def corrupt_elsewhere(notebook: Notebook, params: Parameters, found: Conclusion) -> bool:
+    """Whether a configuration without some culprit is corrupt, more than the background is."""
+    configs = dict.fromkeys(probe.config for probe in notebook.probes)
+    others = [it for it in configs if not it.levels and not it.bad >= set(found.culprits)]
+    counts = [notebook.tally(config, found.unit) for config in others]
+    if params.exact:
+        return any(seen.corrupt for seen in counts)
+    alpha = params.alpha / max(1, len(counts))
+    return any(lower_bound(it.corrupt, it.units, alpha) > params.p_tol for it in counts)
 
 
 def refutations(refuted: Refuted) -> str:
