@@ -25,7 +25,7 @@ from lab.bisect.model import (
     ATTENUATIONS,
     BACKGROUND,
     BACKGROUND_PRIOR,
-    log_kernel,
+    NEVER,
 )
 from lab.bisect.notebook import OutOfBudget, Phase, Refused
 from lab.bisect.space import Config
@@ -171,12 +171,10 @@ class _Levels:
         return found
 
     def _good(self, counts: Tally) -> Floats:
-        return np.asarray(np.log(self.background_prior) + log_kernel([counts], self.background)[0])
+        return np.asarray(np.log(self.background_prior) + _log(counts, self.background))
 
     def _bad(self, counts: Tally) -> Floats:
-        return np.asarray(
-            np.log(ATTENUATION_PRIOR) + log_kernel([counts], ATTENUATIONS * self.rate)[0]
-        )
+        return np.asarray(np.log(ATTENUATION_PRIOR) + _log(counts, ATTENUATIONS * self.rate))
 
     def _information(self, i: int, bad: float) -> float:
         """Nats that the next batch at a level, corrupt with probability ``bad``, tells."""
@@ -208,3 +206,9 @@ class _Levels:
 
     def _named(self, i: int) -> tuple[str, ...]:
         return (f"{self.toggle} from {self.ladder[i]}",) if i < len(self.ladder) else ()
+
+
+def _log(counts: Tally, rates: Floats) -> Floats:
+    """Log of rate^corrupt (1 - rate)^clean, [rates]; finite at a rate of zero."""
+    seen = np.log(rates, out=np.full_like(rates, NEVER), where=rates > 0)
+    return counts.corrupt * seen + (counts.units - counts.corrupt) * np.log1p(-rates)
