@@ -211,4 +211,5 @@ class _Levels:
 def _log(counts: Tally, rates: Floats) -> Floats:
     """Log of rate^corrupt (1 - rate)^clean, [rates]; finite at a rate of zero."""
     seen = np.log(rates, out=np.full_like(rates, NEVER), where=rates > 0)
-    return counts.corrupt * seen + (counts.units - counts.corrupt) * np.log1p(-rates)
+    found: Floats = counts.corrupt * seen + (counts.units - counts.corrupt) * np.log1p(-rates)
+    return found
