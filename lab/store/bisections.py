@@ -105,7 +105,8 @@ class Bisections:
             """
             SELECT id, scenario, yaml, seed, method, options, versions, status, started_at, verdict,
                 (SELECT count(*) FROM trials WHERE bisection = id),
-                (SELECT coalesce(sum(sessions), 0) FROM trials WHERE bisection = id)
+                (SELECT coalesce(sum(sessions), 0) FROM trials WHERE bisection = id),
+                (SELECT coalesce(sum(wall_s), 0) FROM trials WHERE bisection = id)
             FROM bisections ORDER BY started_at, rowid
             """
         ).fetchall()
@@ -136,6 +137,21 @@ class Bisections:
             Probe(phase, config, tuple(sorted(trials, key=lambda trial: trial.index)))
             for _, (phase, config, trials) in sorted(asked.items())
         ]
+
+    def seconds_a_session(self, scenario: str) -> float | None:
+        """What a session of a scenario took, of all that is stored of it; None where nothing is."""
+        row = self.db.execute(
+            """
+            SELECT sum(wall_s) / nullif(sum(sessions), 0) FROM (
+                SELECT t.wall_s, t.sessions FROM trials t JOIN bisections b ON b.id = t.bisection
+                WHERE b.scenario = ?
+                UNION ALL
+                SELECT a.wall_s, a.sessions FROM arms a JOIN runs r ON r.id = a.run
+                WHERE r.scenario = ?)
+            """,
+            [scenario, scenario],
+        ).fetchone()
+        return float(row[0]) if row and row[0] else None
 
     def _read(self, bisection: str) -> list[tuple[int | None, str, Config, Trial]]:
         found = self.db.execute(

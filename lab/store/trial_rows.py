@@ -41,10 +41,11 @@ class StoredBisection:
     verdict: dict[str, Any] | None
     trials: int
     sessions: int
+    wall_s: float  # of all trials together
 
 
 def bisection_of(row: Sequence[Any]) -> StoredBisection:
-    """A bisection from its columns, and how many trials and sessions are stored of it."""
+    """A bisection from its columns, and the trials, sessions and seconds stored of it."""
     ident, scenario, yaml, seed, method, options, versions, status, started_at, verdict, *n = row
     return StoredBisection(
         id=ident,
@@ -59,6 +60,7 @@ def bisection_of(row: Sequence[Any]) -> StoredBisection:
         verdict=None if verdict is None else json.loads(verdict),
         trials=int(n[0]),
         sessions=int(n[1]),
+        wall_s=float(n[2]),
     )
 
 
