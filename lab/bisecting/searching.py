@@ -1,0 +1,141 @@
+"""One stored bisection, searched to its end. One rule: store, then go on.
+
+Every trial is stored as it ends and every probe when it is complete, so an interruption loses the
+trials that were running and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lab.bisect.conclusion import Verdict
+from lab.bisect.notebook import Notebook
+from lab.bisect.search import search
+from lab.bisecting.document import Bisected, document
+from lab.bisecting.live import BisectLive
+from lab.bisecting.order import METHOD, outcome
+from lab.bisecting.remembering import Remembering
+from lab.bisecting.space_of import ladders_of, space_of
+from lab.bisecting.world import EngineWorld
+from lab.commands.output import note
+from lab.errors import Interrupted, TargetError
+from lab.store import RunStatus
+
+if TYPE_CHECKING:
+    from lab.bisect.conclusion import Conclusion
+    from lab.bisect.notebook import Phase, Probe, World
+    from lab.bisect.parameters import Parameters
+    from lab.bisect.space import Config
+    from lab.bisect.trials import Outcome, Trial
+    from lab.bisecting.order import Order
+    from lab.scenario.models import Scenario
+    from lab.store import Results
+
+Told = Callable[["Config", "Trial"], None]  # hears of every trial as it ends
+# The scenario, what is sought, processes, who is told: the world, open for as long as it is used.
+WorldOf = Callable[["Scenario", str, int, Told], AbstractContextManager["World"]]
+
+
+def engine_world(
+    scenario: Scenario, sought: str, jobs: int, told: Told
+) -> AbstractContextManager[World]:
+    """Trials on the bundled engine."""
+    return EngineWorld(scenario, seed=scenario.seed, outcome=sought, jobs=jobs, told=told)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is stored of a bisection, as it is searched; ``file`` as the user named it."""
+
+    id: str
+    file: str
+    scenario: Scenario  # what is fixed at its good value
+    order: Order
+    params: Parameters
+    jobs: int
+
+    @property
+    def again(self) -> str:
+        """How it goes on."""
+        return f"`kvlab bisect {self.file} --resume {self.id}` goes on"
+
+
+class Watched(Notebook):
+    """A notebook that says what it asks, and what it was told."""
+
+    def __init__(
+        self, world: World, budget: int, live: BisectLive, save: Callable[[int, Probe], None]
+    ) -> None:
+        super().__init__(world, budget, self._complete)
+        self._live, self._save = live, save
+
+    def ask(self, phase: Phase, config: Config, trials: int, *, paired: bool = False) -> Outcome:
+        """As any notebook does."""
+        self._live.asks(phase, config, trials)
+        return super().ask(phase, config, trials, paired=paired)
+
+    def _complete(self, probe: Probe) -> None:
+        self._save(len(self.probes) - 1, probe)
+        self._live.told(probe, self.spent)
+
+
+def run(results: Results, task: Task, world_of: WorldOf) -> Bisected:
+    """Search, store, conclude; raises `TargetError`, `Interrupted`."""
+    try:
+        done = _bisect(results, task, world_of)
+    except KeyboardInterrupt:
+        results.finish_bisection(task.id, RunStatus.INTERRUPTED)
+        stored = results.bisection(task.id)
+        held = f"{stored.trials} trials ({stored.sessions} sessions) are stored"
+        raise Interrupted(f"interrupted: {held}; {task.again}") from None
+    except TargetError as error:
+        results.finish_bisection(task.id, RunStatus.FAILED)
+        raise TargetError(f"{error}; {task.again}") from error
+    except BaseException:
+        results.finish_bisection(task.id, RunStatus.FAILED)
+        raise
+    results.finish_bisection(task.id, RunStatus.DONE, document(done))
+    return done
+
+
+def conclude(results: Results, task: Task, world_of: WorldOf) -> Bisected:
+    """Conclude one that is done again from what is stored; raises `UserError` where it cannot."""
+    only = "this kvlab would ask for trials that are not stored; bisect again without --resume"
+    return _bisect(results, task, world_of, only)
+
+
+def _bisect(results: Results, task: Task, world_of: WorldOf, only: str = "") -> Bisected:
+    """The search over a world that answers from what is stored first."""
+    live = BisectLive(tuple(task.scenario.toggles), task.params.budget)
+
+    def keep(config: Config, trial: Trial) -> None:
+        results.save_trial(task.id, config, trial)
+        live.ended(trial)
+
+    def save(number: int, probe: Probe) -> None:
+        if not only:
+            results.save_probe(task.id, number, probe)
+
+    sought, known = outcome(task.scenario, task.order), results.trials(task.id)
+    with live, world_of(task.scenario, sought, task.jobs, keep) as inner:
+        world = Remembering(inner, known, only)
+        notebook = Watched(world, task.params.budget, live, save)
+        found = _search(notebook, task, live)
+    if known and not only:
+        note(f"{world.stored} of {world.stored + world.run} trials were stored")
+    return Bisected(task.id, task.scenario, sought, task.params, notebook, found)
+
+
+def _search(notebook: Notebook, task: Task, live: BisectLive) -> Conclusion:
+    return search(
+        notebook,
+        space_of(task.scenario),
+        task.params,
+        task.order.method or METHOD,
+        ladders_of(task.scenario),
+        live.believes,
+        Verdict.SUSPECT if task.order.no_confirm else Verdict.CONFIRMED,
+    )
