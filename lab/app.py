@@ -18,7 +18,19 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from lab import interrupts
-from lab.commands import ab, doctor, judge, report, run, runs, scenario, show
+from lab.commands import (
+    ab,
+    bench,
+    bisect,
+    doctor,
+    judge,
+    report,
+    run,
+    runs,
+    scenario,
+    show,
+    sweep,
+)
 from lab.errors import LabError
 
 HELP = """A lab that makes KV-cache corruption happen on purpose, proves it, and names its cause.
@@ -34,9 +46,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (run.run, ab.ab, report.report, runs.runs, show.show, judge.judge):
+for command in (
+    run.run,
+    ab.ab,
+    sweep.sweep,
+    bisect.bisect,
+    report.report,
+    runs.runs,
+    show.show,
+    judge.judge,
+):
     app.command()(command)
 app.add_typer(scenario.app, name="scenario")
+app.add_typer(bench.app, name="bench")
 app.command()(doctor.doctor)
 
 

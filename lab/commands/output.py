@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -46,6 +46,27 @@ def show_run(verdict: RunVerdict, as_json: bool, folder: Path | None = None) -> 
         show(run_report(verdict))
     if folder is not None and not as_json:
         note(f"figures and report.md are in {folder}")
+
+
+def show_bisection(document: Mapping[str, Any], folder: Path, as_json: bool) -> None:
+    """Print what a bisection concluded and where it is written, or its document alone."""
+    from lab.report.bisection import bisection_report
+
+    if as_json:
+        show_json(document)
+    else:
+        show(bisection_report(document))
+        note(f"the verdict and its probes are in {folder}")
+
+
+def show_plan(document: Mapping[str, Any], as_json: bool) -> None:
+    """Print what a bisection would ask, and what it would cost."""
+    from lab.report.bisection import plan_report
+
+    if as_json:
+        show_json(document)
+    else:
+        show(plan_report(document))
 
 
 def note(text: str) -> None:

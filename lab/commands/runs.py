@@ -1,4 +1,4 @@
-"""`kvlab runs`: what the database holds."""
+"""`kvlab runs`: what the database holds, runs and bisections."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from lab.commands.output import show, show_json
 
 
 def runs(db: o.Db = o.DB, as_json: o.Json = False) -> None:
-    """List the stored runs, newest first."""
-    from lab.report.document import run_document
-    from lab.report.views import runs_table
+    """List the stored runs and bisections, newest first."""
+    from lab.report.document import stored_documents
+    from lab.report.views import bisections_table, runs_table
     from lab.store import open_results
 
     with open_results(db, create=False) as results:
-        stored = results.runs()
+        stored, bisections = results.runs(), results.bisections()
     if as_json:
-        show_json([run_document(run) for run in reversed(stored)])
-    else:
+        show_json(stored_documents(stored, bisections))
+        return
+    if stored or not bisections:
         show(runs_table(stored))
+    if bisections:
+        show(bisections_table(bisections))

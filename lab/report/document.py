@@ -14,7 +14,7 @@ from lab.sweeps import sweep_of
 
 if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, RunVerdict
-    from lab.store import StoredRun
+    from lab.store import StoredBisection, StoredRun
 
 
 def document(verdict: RunVerdict) -> dict[str, Any]:
@@ -95,4 +95,34 @@ def run_document(run: StoredRun) -> dict[str, Any]:
         "virtual_s": run.virtual_s,
         "arms": list(run.arms),
         "verdicts": list(run.verdicts),
+    }
+
+
+def stored_documents(
+    runs: Sequence[StoredRun], bisections: Sequence[StoredBisection]
+) -> list[dict[str, Any]]:
+    """All that `kvlab runs` lists, the newest first; whoever reads runs can read bisections."""
+    told = [(run.started_at, run_document(run)) for run in runs]
+    told += [(one.started_at, bisection_document(one)) for one in bisections]
+    return [one for _, one in sorted(told, key=lambda pair: pair[0], reverse=True)]
+
+
+def bisection_document(bisection: StoredBisection) -> dict[str, Any]:
+    """A stored bisection with the keys of a run, ``kind`` and what only it has."""
+    verdict = bisection.verdict
+    return {
+        "run": bisection.id,
+        "kind": "bisection",
+        "scenario": bisection.scenario,
+        "seed": bisection.seed,
+        "status": bisection.status.value,
+        "started_at": f"{bisection.started_at.isoformat(timespec='seconds')}Z",
+        "wall_s": bisection.wall_s,
+        "virtual_s": None,
+        "arms": [],
+        "verdicts": [] if verdict is None else [verdict["verdict"]],
+        "method": bisection.method,
+        "culprits": [] if verdict is None else verdict["culprits"],
+        "trials": bisection.trials,
+        "sessions": bisection.sessions,
     }

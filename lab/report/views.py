@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from lab.copies import CopyPath
     from lab.records import ArmHistory, ArmVerdict, RunVerdict
-    from lab.store import StoredRun
+    from lab.store import StoredBisection, StoredRun
 
 
 def runs_table(runs: Sequence[StoredRun]) -> RenderableType:
@@ -44,6 +44,28 @@ def runs_table(runs: Sequence[StoredRun]) -> RenderableType:
         rows.append([run.id, run.scenario, str(run.seed), run.status, arms, wall, verdicts])
     heads = ("run", "scenario", "seed", "status", "arms", "wall s", "verdicts")
     return Fitted(heads, rows, text=("scenario", "status", "verdicts"))
+
+
+def bisections_table(bisections: Sequence[StoredBisection]) -> RenderableType:
+    """The stored bisections, the newest first."""
+    rows = []
+    for one in reversed(bisections):
+        told = one.verdict
+        named = [it["toggle"] for it in told["culprits"]] if told else []
+        verdict = " ".join([told["verdict"], *named]) if told else "none"
+        numbers = [str(one.trials), str(one.sessions), f"{one.wall_s:.1f}"]
+        rows.append([one.id, one.scenario, str(one.seed), one.status, *numbers, verdict])
+    heads = (
+        "bisection",
+        "scenario",
+        "seed",
+        "status",
+        "trials",
+        "sessions",
+        "trials' s",
+        "verdict",
+    )
+    return Fitted(heads, rows, text=("scenario", "status", "verdict"))
 
 
 def outcomes_table(verdict: RunVerdict) -> RenderableType:

@@ -1,0 +1,167 @@
+"""`kvlab bisect` on the command line: one document, one line for a mistake, exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab.bisecting.order import Order
+from lab.bisecting.perform import Place, perform
+from lab.errors import Interrupted
+from tests.lab.bisecting.simulated import CAMPAIGN, Fake, write
+from tests.lab.scenario.files import GOOD
+from tests.lab.scenario.files import write as write_good
+
+DB = Path("results/lab.duckdb")
+FILE = Path("campaign.yaml")
+SMALL = Order(sets=("workload.sessions=2",), no_confirm=True)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory: `campaign.yaml` and nothing else."""
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path)
+
+
+@pytest.fixture
+def done() -> str:
+    """The id of a stored bisection that is done."""
+    return str(perform(FILE, SMALL, Place(DB), None, Fake(p1=0.9))[0]["bisection"])
+
+
+def refused(kvlab, *argv: str) -> str:
+    """The one line with which a mistake is refused; nothing is begun."""
+    said = kvlab("bisect", *argv)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("kvlab: ") and said.err.count("\n") == 1
+    return str(said.err)
+
+
+def test_json_is_one_document_with_the_public_keys(done: str, kvlab) -> None:
+    said = kvlab("bisect", "--resume", done, "--json")
+    assert said.code == 0
+    told = said.json
+    assert told.keys() >= {
+        *("verdict", "culprits", "roles", "sufficient", "posterior", "rate_bad", "rate_good"),
+        *("sessions_spent", "probes", "threshold", "evidence"),
+        *("bisection", "scenario", "seed", "unit", "method", "outcome", "reason", "candidates"),
+        *("evidence_cleared", "exposure", "arms", "guarantee", "thresholds", "refused"),
+    }
+    assert told["probes"][0].keys() >= {"toggles", "sessions", "corrupt", "phase"}
+    assert told["culprits"][0] == {"toggle": "index_k", "bad": "bf16", "good": "fp8"}
+
+
+def test_a_person_reads_the_verdict_first(done: str, kvlab) -> None:
+    said = kvlab("bisect", str(FILE), "--resume", done[-4:])
+    assert said.code == 0
+    assert said.out.startswith("SUSPECT: index_k=bf16, graph=true (index_k, graph: discovered)\n")
+    assert f"bisection {done}, scenario campaign, seed 3" in said.out
+    assert f"the verdict and its probes are in results/{done}\n" in said.err
+
+
+def test_out_names_the_folder(done: str, kvlab, tmp_path: Path) -> None:
+    said = kvlab("bisect", "--resume", "last", "--out", "there", "--json")
+    assert said.code == 0 and (tmp_path / "there" / "bisection.json").exists()
+    (tmp_path / "file").write_text("")
+    assert "--out names another" in refused(kvlab, "--resume", "last", "--out", "file/x")
+
+
+def test_runs_lists_bisections_with_the_keys_of_a_run(done: str, kvlab) -> None:
+    with pytest.raises(Interrupted):
+        perform(FILE, SMALL, Place(DB), None, Fake(stops_after=3))
+    stopped, whole = kvlab("runs", "--json").json
+    assert (whole["run"], whole["kind"], whole["scenario"]) == (done, "bisection", "campaign")
+    assert (whole["status"], whole["verdicts"]) == ("done", ["SUSPECT"])
+    assert [it["toggle"] for it in whole["culprits"]] == ["index_k", "graph"]
+    assert (stopped["status"], stopped["verdicts"]) == ("interrupted", [])
+    assert (stopped["trials"], stopped["sessions"], stopped["arms"]) == (3, 6, [])
+    table = kvlab("runs").out
+    assert done in table and stopped["run"] in table and "SUSPECT" in table
+
+
+def test_a_bisection_is_not_shown_as_a_run(done: str, kvlab) -> None:
+    kvlab_says = kvlab("show", done)
+    assert (kvlab_says.code, kvlab_says.err.count("\n")) == (2, 1)
+    assert f"`kvlab bisect --resume {done}` shows it" in kvlab_says.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--method", "baies"], "--method baies: no such method; accepted: bayes, ddmin"),
+        (["--method", "baies"], "(did you mean 'bayes'?)"),
+        (["--unit", "reply"], "'auto', 'session', 'boot'"),
+        (["--outcome", "slow"], "'corrupt', 'wedged'"),
+        (["--budget", "0"], "'--budget'"),
+        (["--jobs", "0"], "'--jobs'"),
+        (["--fix", "grpah"], "--fix grpah: not on offer in `toggles`; accepted: index_k, graph"),
+        (["--set", "toggles.graph.bad=false"], "bad and good are both false"),
+        (["--set", "toggles.gaph.bad=false"], "toggles.gaph"),
+    ],
+)
+def test_a_mistaken_option_is_one_line(argv: list[str], says: str, kvlab, tmp_path: Path) -> None:
+    assert says in refused(kvlab, str(FILE), *argv)
+    assert not (tmp_path / "results").exists()
+
+
+def test_neither_a_scenario_nor_an_id_is_one_line(kvlab, tmp_path: Path) -> None:
+    assert "give SCENARIO, or --resume ID" in refused(kvlab)
+    assert "no such file" in refused(kvlab, "nowhere.yaml")
+    assert "no such database" in refused(kvlab, "--resume", "last")
+
+
+def test_a_file_without_toggles_is_one_line(kvlab, tmp_path: Path) -> None:
+    begin, _, rest = GOOD.partition("toggles:")
+    write_good(tmp_path, begin + rest[rest.index("expect:") :])
+    assert "good.yaml: toggles: is missing" in refused(kvlab, "good.yaml")
+
+
+def test_a_budget_too_small_says_which_would_do(kvlab, here: Path) -> None:
+    said = refused(kvlab, str(FILE), "--no-confirm", "--budget", "100")
+    begins = (
+        "kvlab: --budget 100: too small to conclude anything: an arm that stays clean takes 228"
+    )
+    assert said.startswith(begins)
+    write(here.parent, CAMPAIGN + "bisect: {budget: 90, unit: session}\n")
+    said = refused(kvlab, str(FILE), "--no-confirm")
+    assert said.startswith("kvlab: campaign.yaml: bisect.budget: 90: too small")
+    would = int(said.partition(" sessions; ")[2].split()[0])
+    assert would >= 228
+
+
+def test_resume_takes_no_other_arguments(done: str, kvlab) -> None:
+    said = refused(kvlab, str(FILE), "--resume", "last", "--budget", "900", "--seed", "1")
+    assert "leave out --budget, --seed" in said
+    assert "no bisection 'zzz'" in refused(kvlab, "--resume", "zzz")
+
+
+def test_a_plan_names_the_first_probes_and_the_cost_and_begins_nothing(
+    kvlab, tmp_path: Path
+) -> None:
+    said = kvlab("bisect", str(FILE), "--plan", "--no-confirm", "--json")
+    assert said.code == 0 and not (tmp_path / "results").exists()
+    told = said.json
+    phases = [probe["phase"] for probe in told["probes"]]
+    assert phases[:2] == ["reproduce", "control"] and set(phases[2:]) == {"discover"}
+    assert told["probes"][1]["toggles"] == {}
+    rates = [cost["rate"] for cost in told["expected"]]
+    means = [cost["sessions_mean"] for cost in told["expected"]]
+    assert rates == [0.5, 0.17, 0.06] and means == sorted(means) and means[0] > 0
+    assert all(cost["minutes_mean"] is None for cost in told["expected"])
+
+
+def test_a_plan_counts_minutes_once_a_trial_was_timed(done: str, kvlab) -> None:
+    argv = ("bisect", str(FILE), "--plan", "--no-confirm", "--method", "ddmin", "--jobs", "2")
+    told = kvlab(*argv, "--json").json
+    assert told["seconds_a_session"] == 0.25  # half a second for two sessions
+    for cost in told["expected"]:
+        minutes = cost["sessions_mean"] * 0.25 / 2 / 60
+        assert cost["minutes_mean"] == pytest.approx(minutes, abs=0.06)
+    assert "within" in kvlab(*argv).out
+
+
+def test_help_explains_bisect(kvlab) -> None:
+    said = kvlab("bisect", "--help")
+    assert said.code == 0 and "--resume" in said.out and "--fix" in said.out
