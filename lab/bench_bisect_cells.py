@@ -73,7 +73,7 @@ class Group:
 
 
 OFAT = Contender("ofat", "ofat 60, a clean arm", ofat_clean, told=True)
-FISHER = Contender("ofat-fisher", "ofat 60, Fisher at .05", ofat, told=True)
+FISHER = Contender("ofat-fisher", "ofat 60, Fisher .05", ofat, told=True)
 DDMIN = Contender("ddmin", "ddmin, fixed n", ddmin, told=True)
 WALD = Contender("ddmin-wald", "ddmin, Wald", ddmin_wald, told=True)
 QUICK = Contender("quickxplain", "QuickXplain at .001", quickxplain, told=True)
@@ -81,9 +81,7 @@ PLAIN = Contender("bayes-plain", "bayes, plain", bayes, settings={"attenuation":
 BAYES = Contender("bayes", "bayes, attenuation", bayes)
 BOTH = (PLAIN, BAYES)
 BY_HAND = (OFAT, FISHER, DDMIN, WALD, QUICK)
-UNAWARE = Contender(
-    "ddmin", "ddmin, told of no background", ddmin, told=True, settings={"exact": True}
-)
+UNAWARE = Contender("ddmin", "ddmin, told p0 = 0", ddmin, told=True, settings={"exact": True})
 
 
 def _by(unit: str, each: Contender, what: str) -> Contender:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from lab.bench_bisect import Cell, Summary
 
 ABOUT = """\
-Sessions to a verdict, {toggles} toggles: mean / p95 / wrong %; (n %) of the searches name no set.
-k is the size of the culprit set. ofat, ddmin and QuickXplain are told the rates, and phase 0 is not
-counted; bayes knows neither rate and pays for phase 0. "confirmed" counts phase 2 on fresh seeds,
-and (n %) are then not confirmed."""
-BOUND = "lower bound, at 1 % error"
+Sessions to a verdict, {toggles} toggles: mean/p95/wrong %, and ?n where n % of the searches name
+no set. k is the size of the culprit set; the lower bound is what information demands at 1 % error.
+ofat, ddmin and QuickXplain are told the rates, and phase 0 is not counted; bayes knows neither rate
+and pays for phase 0. "and confirmed" counts phase 2, on fresh seeds; there ?n are not confirmed."""
+BOUND = "lower bound"
 
 
 def tables(cells: Sequence[Cell], toggles: int) -> RenderableType:
@@ -47,16 +47,16 @@ def table(group: str, p1: float, cells: Sequence[Cell]) -> Table:
         made.add_row(same[0].label, *(_text(row.discovered) for row in same))
         ends = [row.confirmed for row in same if row.confirmed]
         if ends:
-            made.add_row(f"{same[0].label}, confirmed", *map(_text, ends))
+            made.add_row("  and confirmed", *map(_text, ends))
     return made
 
 
 def _text(found: Summary) -> str:
-    said = f"{found.mean:.0f} / {found.p95} / {_number(found.wrong)}"
-    return said + (f" ({_number(found.undecided)} %)" if found.undecided else "")
+    said = f"{found.mean:.0f}/{found.p95}/{_number(found.wrong)}"
+    return said + (f" ?{_number(found.undecided)}" if found.undecided else "")
 
 
 def _number(value: float) -> str:
     """Short, as tables of rates are: .5, 17, 0."""
-    text = f"{value:g}"
+    text = f"{value:.3g}"
     return text.removeprefix("0") if text.startswith("0.") else text

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
-from lab.bench_bisect_cells import BOTH, BY_HAND
+from lab.bench_bisect import Cell, Row, Summary
+from lab.bench_bisect_cells import BOTH, BY_HAND, GROUPS
+from lab.bench_bisect_table import tables
+from lab.commands.output import show
 from lab.progress import counting
 
 
@@ -18,8 +22,8 @@ def test_the_command_prints_a_table_with_every_column(kvlab) -> None:
         assert head in said.out
     for each in (*BY_HAND, *BOTH):
         assert each.label in said.out
-    assert "bayes, attenuation, confirmed" in said.out
-    assert "600 / 600 / 0" in said.out and "p1 = .17, background 0 (1 worlds a cell)" in said.out
+    assert sum("  and confirmed" in line for line in said.out.splitlines()) == 2
+    assert "600/600/0" in said.out and "p1 = .17, background 0 (1 worlds a cell)" in said.out
     assert max(map(len, said.out.splitlines())) <= 100
 
 
@@ -46,6 +50,17 @@ def test_the_command_s_json_is_one_document_and_equal_seeds_give_equal_ones(kvla
 def test_the_command_names_the_methods_there_are(kvlab) -> None:
     said = kvlab("bench", "bisect", "--methods", "brute")
     assert said.code == 2 and said.out == "" and "accepted: ofat" in said.err
+
+
+def test_the_widest_figures_fit_a_hundred_columns_uncut(capsys: pytest.CaptureFixture[str]) -> None:
+    wide = Summary(worlds=1000, mean=12345.6, p95=19999, wrong=52.25, undecided=34.25)
+    rows = tuple(Row(each.label, False, wide, wide) for each in GROUPS[1].contenders)
+    cells = [Cell("background", 0.17, 0.005, k, 1234.5, rows) for k in (1, 2, 3)]
+    show(tables(cells, 10))
+    said = capsys.readouterr().out
+    assert said.count("12346/19999/52.2 ?34.2") == 2 * 3 * len(rows)
+    assert max(map(len, said.splitlines())) <= 100
+    assert "…" not in said
 
 
 def test_progress_counts_worlds_where_somebody_watches() -> None:
