@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 RATES = (0.5, 0.17, 0.06)  # corrupt sessions with all toggles bad
 WORLDS = 8  # simulated searches a rate
 PROBES = 6  # of discovery that are named
-UNBOUNDED = 10_000_000  # sessions
+MOST = 100_000  # sessions of a simulated search, so that a plan has an end
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def first_probes(scenario: Scenario, params: Parameters, order: Order) -> list[P
     """The arms of phase 0, each as one probe, then the first ones of discovery."""
     space, batch = space_of(scenario), scenario.workload.sessions
     world = LikelyWorld(space, params.most, RATES[1], batch)
-    notebook = Notebook(world, UNBOUNDED)
+    notebook = Notebook(world, MOST)
     search(notebook, space, params, order.method or METHOD, until=Verdict.SUSPECT)
     joined: list[Probe] = []
     for probe in notebook.probes:
@@ -148,7 +148,7 @@ def _simulated(
         falling=frozenset(key for key, steps in ladders.items() if steps[-1] < steps[0]),
     )
     until = Verdict.SUSPECT if order.no_confirm else Verdict.CONFIRMED
-    notebook = Notebook(world, UNBOUNDED)
+    notebook = Notebook(world, MOST)
     return search(notebook, space, params, order.method or METHOD, ladders, until=until).spent
 
 
