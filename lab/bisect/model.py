@@ -28,7 +28,9 @@ Floats = NDArray[np.float64]
 
 SIZES = (0.02, 0.49, 0.29, 0.20)  # prior of a culprit set's size; one larger is half as likely
 SEVERAL = 0.02  # prior of more causes than one, each of them enough
-RATES = np.geomspace(0.01, 0.7, 10)  # p1
+# p1; its prior is uniform in the rate itself, so a point of this grid counts as its rate. Uniform
+# in the logarithm, subsets of the culprits at too low a rate cost a tenth more to exclude.
+RATES = np.geomspace(0.01, 0.7, 10)
 BOOT_RATES = np.append(RATES, [0.85, 0.97])  # most boots may show it where hardly a session does
 BACKGROUND = np.array([0.0, 0.001, 0.0025, 0.005, 0.01])  # p0
 BACKGROUND_PRIOR = np.array([0.5, 0.125, 0.125, 0.125, 0.125])
@@ -50,7 +52,8 @@ class Model:
         kinds = len(ATTENUATIONS) if params.attenuation else 1
         self.factors = ATTENUATIONS[:kinds]
         self.factor_prior = ATTENUATION_PRIOR[:kinds] / ATTENUATION_PRIOR[:kinds].sum()
-        likely = np.where(self.p1[:, None] >= ABOVE * self.p0, BACKGROUND_PRIOR[: len(self.p0)], 0)
+        likely = self.p1[:, None] * BACKGROUND_PRIOR[: len(self.p0)]  # [p1, p0]
+        likely[self.p1[:, None] < ABOVE * self.p0] = 0
         with np.errstate(divide="ignore"):
             self.log_nuisance = np.log(likely / likely.sum())  # [p1, p0]
 

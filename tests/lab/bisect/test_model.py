@@ -41,7 +41,7 @@ def by_hand(attenuation: bool, exact: bool) -> dict[int, float]:
     factors = list(zip(ATTENUATIONS, ATTENUATION_PRIOR, strict=True))
     factors = factors if attenuation else [(1.0, 1.0)]
     grid = [
-        (p1, p0, share)
+        (p1, p0, share * p1)
         for p1 in RATES
         for p0, share in zip(BACKGROUND, BACKGROUND_PRIOR, strict=True)
         if p1 >= 1.5 * p0 and (p0 == 0 or not exact)
@@ -129,5 +129,6 @@ def test_a_boot_may_show_it_almost_always() -> None:
 def test_the_evidence_is_the_likelihood_averaged_over_the_prior() -> None:
     model = Model(SPACE, Parameters(attenuation=False), Unit.SESSION)
     belief = model.posterior({0b1111: Tally(3, 1)})
-    assert belief.log_evidence == pytest.approx(log(np.mean(RATES * (1 - RATES) ** 2)))
+    expected = log(np.average(RATES * (1 - RATES) ** 2, weights=RATES))
+    assert belief.log_evidence == pytest.approx(expected)
     assert exp(model.posterior({}).log_evidence) == pytest.approx(1)
