@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lab.errors import UserError
 from lab.plots import FIGURES
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from lab.bisect.conclusion import Conclusion
-    from lab.bisect.notebook import Probe
-    from lab.bisect.space import Space
     from lab.records import ArmHistory, Finding, RunVerdict
 
 Draw = TypeVar("Draw")
@@ -35,12 +32,9 @@ def save_figures(
     return _save(FIGURES.all(), lambda draw: draw(verdict, histories, findings), folder)
 
 
-def save_bisection_figures(
-    scenario: str, conclusion: Conclusion, probes: Sequence[Probe], space: Space, folder: Path
-) -> list[Path]:
-    """The same of a bisection."""
-    drawing = BISECTION_FIGURES.all()
-    return _save(drawing, lambda draw: draw(scenario, conclusion, probes, space), folder)
+def save_bisection_figures(told: Mapping[str, Any], folder: Path) -> list[Path]:
+    """The same of a bisection's document."""
+    return _save(BISECTION_FIGURES.all(), lambda draw: draw(told), folder)
 
 
 def _save(

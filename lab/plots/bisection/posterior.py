@@ -2,73 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from math import nan
+from typing import TYPE_CHECKING, Any
 
-from lab.plots.bisection import BISECTION_FIGURES
+from lab.plots.bisection import BISECTION_FIGURES, Document
 from lab.plots.style import INK, new_figure, title, wrapped
+from lab.report.bisection_words import headline, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from lab.bisect.conclusion import Belief, Conclusion
-    from lab.bisect.notebook import Probe
-    from lab.bisect.space import Space
+    Belief = Mapping[str, Any]
 
-# Okabe and Ito's palette (2008), each with a dash of its own, for whoever prints in black.
-LINES = (
-    ("#D55E00", "-"),
-    ("#0072B2", "--"),
-    ("#009E73", "-."),
-    ("#CC79A7", ":"),
-    ("#56B4E9", (0, (5, 1))),
-    ("#E69F00", (0, (1, 1))),
+# Okabe and Ito's palette (2008), each with a dash and a mark of its own, for who prints in black.
+LINES: tuple[tuple[str, Any, str], ...] = (
+    ("#D55E00", "-", "o"),
+    ("#0072B2", "--", "s"),
+    ("#009E73", "-.", "^"),
+    ("#CC79A7", ":", "D"),
+    ("#56B4E9", (0, (5, 1)), "v"),
+    ("#E69F00", (0, (1, 1)), "P"),
 )
+WIDE = 100  # characters of the line under the headline
+NAME = 30  # characters of a set in the legend
+ENOUGH = 0.99  # where discovery ends
+MARKS = 40  # on a line
 
 
 @BISECTION_FIGURES.register("posterior")
-def draw(
-    scenario: str, conclusion: Conclusion, probes: Sequence[Probe], space: Space
-) -> Figure | None:
-    """A line a set: the likeliest six at any time; None for methods that have no posterior."""
-    beliefs = conclusion.beliefs
+def draw(told: Document) -> Figure | None:
+    """A line a set, six at most; None for methods that have no posterior."""
+    beliefs = discovery(told)
     if not beliefs:
         return None
-    figure = new_figure(8.0, 4.2)
+    figure = new_figure(8.5, 4.2)
     axes = figure.add_subplot()
-    for (colour, dash), found in zip(LINES, leaders(beliefs), strict=False):
-        shares = [dict(belief.sets).get(found, 0.0) for belief in beliefs]
-        spent = [belief.spent for belief in beliefs]
-        axes.plot(spent, shares, color=colour, linestyle=dash, label=named(found), linewidth=1.8)
-        axes.plot(spent[-1], shares[-1], "o", color=colour, markersize=4, clip_on=False)
-    _frame(axes, beliefs)
-    title(figure, f"What was believed while bisecting {scenario}")
-    said = f"{conclusion.verdict.value}: {conclusion.reason}"
-    axes.set_title(wrapped(said, 100), fontsize=8)
+    spent = [belief["sessions"] for belief in beliefs]
+    for (colour, dash, mark), found in zip(LINES, leaders(beliefs), strict=False):
+        shares = [believed(belief).get(found, nan) for belief in beliefs]
+        look = {"color": colour, "linestyle": dash, "linewidth": 1.6}
+        look |= {"marker": mark, "markersize": 3.5, "markevery": max(1, len(spent) // MARKS)}
+        axes.plot(spent, shares, label=wrapped(named(found), NAME), clip_on=False, **look)
+    _frame(axes, spent)
+    title(figure, f"What was believed while bisecting {told['scenario']}")
+    axes.set_title(wrapped(headline(told), WIDE), fontsize=8, pad=8)
     return figure
 
 
+def discovery(told: Document) -> list[Belief]:
+    """The beliefs about sets of toggles, where a method has any.
+
+    Those about the levels of a knob name no toggle and are another matter.
+    """
+    keys = {it["toggle"] for it in told["toggles"]}
+    beliefs = [it for it in told["beliefs"] if keys.issuperset(chain(*believed(it)))]
+    return beliefs if any(max(believed(it).values(), default=0.0) for it in beliefs) else []
+
+
+def believed(belief: Belief) -> dict[tuple[str, ...], float]:
+    """Probabilities by set."""
+    return {tuple(keys): share for keys, share in belief["sets"]}
+
+
 def leaders(beliefs: Sequence[Belief]) -> list[tuple[str, ...]]:
-    """The sets that were once the likeliest, or nearly: by their greatest share, then by name."""
+    """Six sets: the one that is believed in the end, then those that ever were, then by name."""
     most: dict[tuple[str, ...], float] = {}
     for belief in beliefs:
-        for found, share in belief.sets:
+        for found, share in believed(belief).items():
             most[found] = max(share, most.get(found, 0.0))
-    last = dict(beliefs[-1].sets)
-    order = sorted(most, key=lambda one: (-last.get(one, 0.0), -most[one], one))
-    return order[: len(LINES)]
+    last = believed(beliefs[-1])
+    best = max(last, key=lambda one: last[one])
+    return sorted(most, key=lambda one: (one != best, -most[one], one))[: len(LINES)]
 
 
-def named(found: tuple[str, ...]) -> str:
-    """The set as a legend has it."""
-    return " + ".join(found) or "none of them"
-
-
-def _frame(axes: Axes, beliefs: Sequence[Belief]) -> None:
-    axes.axhline(0.99, color=INK, linewidth=0.8, linestyle=(0, (2, 3)))
-    axes.annotate("0.99", (beliefs[0].spent, 0.99), fontsize=7, va="bottom")
-    axes.set_ylim(-0.02, 1.05)
+def _frame(axes: Axes, spent: Sequence[int]) -> None:
+    axes.axhline(ENOUGH, color=INK, linewidth=0.8, linestyle=(0, (2, 3)), zorder=1)
+    axes.set_ylim(0, 1.0)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, ENOUGH], ["0", "0.25", "0.5", "0.75", f"{ENOUGH}"])
+    axes.margins(x=0.02)
     axes.set_ylabel("posterior probability")
     axes.set_xlabel("sessions spent, those of reproduction and control among them")
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
+    if len(spent) == 1:
+        axes.set_xlim(0, 2 * spent[0] or 1)
+    look = {"fontsize": 8, "frameon": False, "title_fontsize": 8, "alignment": "left"}
+    known = "the likeliest sets; drawn while\namong the first eight"
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title=known, **look)

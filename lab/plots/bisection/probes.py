@@ -2,89 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
-from lab.bisect.trials import tally
-from lab.plots.bisection import BISECTION_FIGURES
-from lab.plots.style import INK, LOOKS, OTHER, PALE, new_figure, title
+from lab.plots.bisection import BISECTION_FIGURES, Document
+from lab.plots.style import INK, LOOKS, OTHER, PALE, Look, new_figure, title, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from lab.bisect.conclusion import Conclusion
-    from lab.bisect.notebook import Probe
-    from lab.bisect.space import Space
-    from lab.bisect.trials import Tally
+    Probe = Mapping[str, Any]
 
 MOST = 120  # columns; a longer search shows its first and its last ones
-NARROW, WIDE = 8.0, 20.0  # inches
-COUNTED_UP_TO = 60  # columns under which each has its counts as text
+COLUMN, ROW = 0.17, 0.26  # inches
+LABELS, HEADS = 2.6, 1.2  # inches: of the toggles with their roles, of the headline
+NARROW = 8.0
+LETTER = 0.065  # inches of a letter, of a phase's name or of the caption
+FIRST, LINE = -1.0, 0.75  # rows: above which the phases' names stand, and how high they are
+ABOVE = -0.75  # the row of the baseline's answers
+FRAME = Look(PALE, "s")  # where a toggle is good
+Fill = Literal["", "half", "full", "small"]
 
 
 @BISECTION_FIGURES.register("probes")
-def draw(
-    scenario: str, conclusion: Conclusion, probes: Sequence[Probe], space: Space
-) -> Figure | None:
+def draw(told: Document) -> Figure | None:
     """Toggles as rows, probes as columns; filled where the toggle was bad."""
-    if not probes:
+    asked, keys = told["probes"], [it["toggle"] for it in told["toggles"]]
+    if not asked:
         return None
-    shown = list(probes) if len(probes) <= MOST else [*probes[: MOST // 2], *probes[-MOST // 2 :]]
-    figure = new_figure(
-        min(WIDE, max(NARROW, 2.5 + 0.16 * len(shown))), 2.2 + 0.26 * len(space.toggles)
-    )
+    shown = asked if len(asked) <= MOST else [*asked[: MOST // 2], *asked[-MOST // 2 :]]
+    columns = max(len(shown), round((NARROW - LABELS) / COLUMN))
+    names = staggered([probe["phase"] for probe in shown])
+    top = FIRST - LINE * (1 + max(depth for *_, depth in names))
+    figure = new_figure(LABELS + COLUMN * columns, HEADS + ROW * (len(keys) + 1 - top))
     axes = figure.add_subplot()
-    counts = [tally(probe.outcome, conclusion.unit) for probe in shown]
-    for column, (probe, count) in enumerate(zip(shown, counts, strict=True)):
-        draw_probe(axes, column, probe, count, space)
-    _label(axes, space, conclusion)
-    _counts(axes, counts, len(space.toggles))
-    _phases(axes, shown)
-    left_out = len(probes) - len(shown)
-    more = f"; {left_out} in the middle are not shown" if left_out else ""
-    title(figure, f"Probes of the bisection of {scenario}")
-    said = f"{len(probes)} probes, {conclusion.spent} sessions; orange: corrupt, blue: clean, "
-    axes.set_title(
-        f"{said}grey: shows neither; filled: the toggle is bad{more}", fontsize=8, pad=18
-    )
+    axes.set_xlim(-0.8, columns - 0.2)
+    axes.set_ylim(len(keys) + 1.0, top)
+    draw_probes(axes, shown, told)
+    _label(axes, told, keys)
+    _phases(axes, names, top, len(keys))
+    _headline(figure, axes, told, len(asked) - len(shown))
     return figure
 
 
-def look_of(count: Tally) -> str:
-    """The colour of a probe: by what it showed."""
-    if not count.units:
-        return OTHER.colour
-    return LOOKS["corrupt" if count.corrupt else "clean"].colour
+def draw_probes(axes: Axes, shown: Sequence[Probe], told: Document) -> None:
+    """Filled where a toggle is bad, half where a knob is between, else a pale frame.
 
-
-def draw_probe(axes: Axes, column: int, probe: Probe, count: Tally, space: Space) -> None:
-    """One column: a filled square a toggle that is bad, a frame one that is good."""
-    colour = look_of(count)
-    levels = dict(probe.config.levels)
-    for row, key in enumerate(space.toggles):
-        bad = key in probe.config.bad or key in levels
-        face = colour if bad else "none"
+    The baseline has nothing to fill, and its answer matters most: it has a mark above.
+    """
+    places: dict[tuple[Look, Fill], list[tuple[float, float]]] = {}
+    for column, probe in enumerate(shown):
+        look = look_of(probe["units"])
+        for row, it in enumerate(told["toggles"]):
+            fill = filled(probe, it)
+            places.setdefault((look if fill else FRAME, fill), []).append((column, row))
+        if not probe["toggles"]:
+            places.setdefault((look, "small"), []).append((column, ABOVE))
+    for (look, fill), found in places.items():
         axes.plot(
-            column,
-            row,
-            "s",
-            markersize=6,
-            markerfacecolor=face,
-            markeredgecolor=colour if bad else PALE,
-            alpha=0.55 if key in levels else 1.0,
+            *zip(*found, strict=True),
+            look.marker,
+            markersize=4 if fill == "small" else 6,
+            markerfacecolor=look.colour if fill else "none",
+            markerfacecoloralt="white",
+            fillstyle="left" if fill == "half" else "full",
+            markeredgecolor=look.colour,
         )
+    _counts(axes, shown, len(told["toggles"]))
 
 
-def _label(axes: Axes, space: Space, conclusion: Conclusion) -> None:
-    """The rows' names, with their roles where they have one."""
-    roles = {key: role.value for key, role in conclusion.roles.items()}
-    names = [f"{key}  {roles[key]}" if key in roles else key for key in space.toggles]
+def filled(probe: Probe, toggle: Mapping[str, Any]) -> Fill:
+    """How the mark of a toggle in a probe is filled."""
+    if toggle["toggle"] not in probe["toggles"]:
+        return ""
+    return "full" if probe["toggles"][toggle["toggle"]] == toggle["bad"] else "half"
+
+
+def look_of(units: Sequence[int]) -> Look:
+    """How a probe is drawn: by what it showed."""
+    corrupt, counted = units
+    return LOOKS["corrupt" if corrupt else "clean"] if counted else OTHER
+
+
+def _label(axes: Axes, told: Document, keys: Sequence[str]) -> None:
+    """The rows' names, with their roles where they have one; culprits are bold."""
+    culprits = [it["toggle"] for it in told["culprits"]]
+    roles = {key: role.lower() for key, role in told["roles"].items()}
+    names = [f"{key}, {roles[key]}" if key in roles else key for key in keys]
     axes.set_yticks(range(len(names)), names, fontsize=8)
-    for label, key in zip(axes.get_yticklabels(), space.toggles, strict=True):
-        label.set_fontweight("bold" if key in conclusion.culprits else "normal")
-    axes.set_ylim(len(names) + 0.9, -0.8)
+    for label, key in zip(axes.get_yticklabels(), keys, strict=True):
+        label.set_fontweight("bold" if key in culprits else "normal")
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False)
@@ -92,23 +101,48 @@ def _label(axes: Axes, space: Space, conclusion: Conclusion) -> None:
         axes.spines[side].set_visible(False)
 
 
-def _counts(axes: Axes, counts: Sequence[Tally], row: int) -> None:
-    """Corrupt over units under every column, while there is room for it."""
-    if len(counts) > COUNTED_UP_TO:
-        return
-    for column, count in enumerate(counts):
-        said = f"{count.corrupt}/{count.units}"
-        axes.text(column, row + 0.1, said, rotation=90, ha="center", va="center", fontsize=6)
+def _counts(axes: Axes, shown: Sequence[Probe], row: int) -> None:
+    """Corrupt over units under every column."""
+    look: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "top", "fontsize": 6}
+    for column, probe in enumerate(shown):
+        corrupt, units = probe["units"]
+        colour = look_of(probe["units"]).colour
+        axes.text(column, row - 0.4, f"{corrupt}/{units}", color=colour, **look)
 
 
-def _phases(axes: Axes, shown: Sequence[Probe]) -> None:
-    """Where each phase begins, named above."""
-    column = 0
-    for phase, group in groupby(probe.phase.value for probe in shown):
-        wide = len(list(group))
+def _phases(axes: Axes, names: Sequence[tuple[int, str, int]], top: float, rows: int) -> None:
+    """Where each phase begins, its name above."""
+    for column, phase, depth in names:
+        at = top + LINE * (depth + 1)
         if column:
-            axes.axvline(column - 0.5, color=INK, linewidth=0.6)
-        axes.text(
-            column - 0.4, -1.0, phase, fontsize=7, va="bottom", rotation=25 if wide < 4 else 0
-        )
-        column += wide
+            axes.plot([column - 0.5] * 2, [at, rows - 0.4], color=INK, linewidth=0.6)
+        axes.text(column - 0.3, at, phase, fontsize=7, va="bottom", ha="left")
+
+
+def staggered(phases: Sequence[str]) -> list[tuple[int, str, int]]:
+    """Each phase's first column, its name, and how many lines it stands below the top one.
+
+    A phase may come again, and be a single column wide. A name that begins under another one
+    stands below it, so that no divider crosses a name.
+    """
+    names: list[tuple[int, str, int]] = []
+    column, running = 0, dict[int, float]()  # where the last name of each line ends
+    for phase, group in groupby(phases):
+        depth = 1 + max((line for line, end in running.items() if end > column), default=-1)
+        running[depth] = column + len(phase) * LETTER / COLUMN + 0.8
+        names.append((column, phase, depth))
+        column += len(list(group))
+    return names
+
+
+def _headline(figure: Figure, axes: Axes, told: Document, left_out: int) -> None:
+    more = f" {left_out} probes in the middle are not shown." if left_out else ""
+    said = (
+        f"{len(told['probes'])} probes, {told['sessions_spent']} sessions; a column is a probe,"
+        " filled where the toggle is bad (half: at a level between)."
+        " Orange diamonds: corrupt, blue discs: clean, grey: shows neither."
+        f" Below: corrupt {told['unit']}s of all.{more}"
+    )
+    title(figure, f"Probes of the bisection of {told['scenario']}")
+    letters = round((figure.get_figwidth() - LABELS) / LETTER)
+    axes.set_title(wrapped(said, letters), fontsize=8)

@@ -1,0 +1,227 @@
+"""The tables of a bisection, as cells: the terminal and the markdown lay them out.
+
+One rule: a table that has nothing to say is not there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lab.report import words
+from lab.report.bisection_next import what_next
+from lab.report.bisection_words import (
+    SHOWN,
+    bracket,
+    counted,
+    every_bad,
+    named,
+    paths_of,
+    said,
+    share,
+    unreached,
+    waits,
+)
+from lab.report.origin import UNKNOWN
+from lab.stats import clopper_pearson
+
+Document = Mapping[str, Any]
+ENOUGH = 1e6  # an e-value beyond it is only said to be beyond it
+SILENT = ("NOT-REPRODUCED", "INVALID")  # verdicts that show which copy paths were taken
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, a table and sentences under it; ``text`` are the columns that may wrap."""
+
+    title: str
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    text: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    def lean(self) -> Section:
+        """Without the columns in which there is nothing but dashes."""
+        kept = [i for i, _ in enumerate(self.heads) if any(row[i] != UNKNOWN for row in self.rows)]
+        rows = tuple(tuple(row[i] for i in kept) for row in self.rows)
+        return replace(self, heads=tuple(self.heads[i] for i in kept), rows=rows)
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.lines)
+
+
+def sections(told: Document) -> list[Section]:
+    """All that there is to say, in the order in which a reader asks."""
+    every = [
+        toggles(told),
+        arms(told),
+        *(threshold(told, found) for found in told["thresholds"]),
+        evidence(told),
+        reach(told),
+        waiting(told),
+        candidates(told),
+        Section("Also seen", lines=tuple(told["others"])),
+        Section("What is guaranteed", lines=tuple(told["guarantee"])),
+        Section("What to do next", lines=tuple(what_next(told))),
+        phases(told),
+    ]
+    return [section.lean() for section in every if section]
+
+
+def toggles(told: Document) -> Section:
+    """One row a toggle: its values, its role, and the rate with it bad and with it good."""
+    heads = ("toggle", "bad", "good", "role", "% bad\n(corrupt)", "% good\n(corrupt)", "good 95 %")
+    culprits = [it["toggle"] for it in told["culprits"]]
+    rows = [
+        (
+            f"{it['toggle']} *" if it["toggle"] in culprits else it["toggle"],
+            said(it["bad"]),
+            said(it["good"]),
+            told["roles"].get(it["toggle"], UNKNOWN),
+            share(it["units_bad"]),
+            share(it["units_good"]),
+            interval(it["units_good"]),
+        )
+        for it in told["toggles"]
+    ]
+    besides = ", the other culprits bad in both" if culprits else ""
+    marked = "* a culprit. " if culprits else ""
+    line = (
+        f"{marked}Corrupt {told['unit']}s with the toggle bad and with it good{besides}; of all"
+        " phases, so a description; intervals are Clopper-Pearson's."
+    )
+    return Section("Toggles", heads, tuple(rows), ("role",), (line,))
+
+
+def arms(told: Document) -> Section:
+    """What was run on purpose: both ends, then the confirmation's arms on fresh seeds."""
+    sure = f"{100 * (1 - told['parameters']['alpha']):g} %"
+    heads = ("arm", f"{told['unit']}s", "corrupt", "rate %", "95 %", f"bounds\n{sure}", "e-value")
+    rows = [
+        _arm("reproduce: every toggle bad", counted(told, every_bad(told), "reproduce")),
+        _arm("control: every toggle good", counted(told, {}, "control")),
+    ]
+    rows += [
+        _arm(
+            f"confirm: {it['name']}",
+            (it["corrupt"], it["units"]),
+            words.interval((it["lower"], it["upper"])),
+            e_value(it["e_value"]),
+        )
+        for it in told["arms"]
+    ]
+    shown = tuple(row for row in rows if row[1] != "0")
+    against = f"e-values say how much rarer than with all bad; {_bar(told):g} is enough."
+    return Section("Arms", heads, shown, (), (against,) if told["arms"] else ())
+
+
+def threshold(told: Document, found: Document) -> Section:
+    """A numeric knob, level by level."""
+    heads = (found["toggle"], f"{told['unit']}s", "corrupt", "rate %", "95 %")
+    rows = tuple(
+        _arm(said(it["level"]), (it["corrupt"], it["units"]))[: len(heads)] for it in found["steps"]
+    )
+    return Section(f"Threshold of {found['toggle']}", heads, rows, (), (bracket(found),))
+
+
+def evidence(told: Document) -> Section:
+    """Every counter, where the culprits are bad beside where one is good."""
+    sides = ("culprit", "cleared")
+    kinds = {
+        "violation": dict(zip(sides, (told["evidence"], told["evidence_cleared"]), strict=True)),
+        "fault": told["faults"],
+        "exposure": told["exposure"],
+    }
+    rows = [
+        (kind, name, *(str(counts[side].get(name, 0)) for side in sides))
+        for kind, counts in kinds.items()
+        for name in sorted({*counts["culprit"], *counts["cleared"]})
+        if any(counts[side].get(name) for side in sides) or kind == "exposure"
+    ]
+    names = ("all culprits bad", "one good") if told["culprits"] else ("all bad", "some good")
+    heads = [
+        f"{name},\n{told['seen'][side]['sessions']} sessions"
+        for name, side in zip(names, sides, strict=True)
+    ]
+    return Section("What was seen", ("kind", "counter", *heads), tuple(rows), ("counter",))
+
+
+def reach(told: Document) -> Section:
+    """Which copies between tiers ran, where nothing went wrong: a zero is the proof."""
+    paths = paths_of(told["reach"]["culprit"]) if told["verdict"] in SILENT else []
+    calls: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    for path in paths:
+        calls[path.branch, path.operation, path.layout][path.pool] = path.calls
+    rows = tuple(
+        (*key, ", ".join(f"{pool} {n}" for pool, n in pools.items()), str(sum(pools.values())))
+        for key, pools in calls.items()
+    )
+    heads = ("copy path", "operation", "layout", "calls by pool", "calls")
+    never = unreached(told) if paths else ""
+    lines = (never,) if never else ()
+    return Section("Reached with every toggle bad", heads, rows, ("calls by pool",), lines)
+
+
+def waiting(told: Document) -> Section:
+    """Why trials showed nothing, where that is the verdict."""
+    lines = waits(told)
+    title = "Who waits for what" if told["verdict"] == "LIVENESS" else "Trials that show nothing"
+    return Section(title, lines=tuple(lines))
+
+
+def candidates(told: Document) -> Section:
+    """The sets that are left, with what is believed of them, where no set was found."""
+    if told["culprits"] or not told["candidates"]:
+        return Section("Sets left")
+    last = told["beliefs"][-1]["sets"] if told["beliefs"] else []
+    believed = {tuple(keys): p for keys, p in last}
+    rows = tuple(
+        (named(some), words.number(believed[tuple(some)]) if tuple(some) in believed else UNKNOWN)
+        for some in told["candidates"][:SHOWN]
+    )
+    more = len(told["candidates"]) - SHOWN
+    lines = (f"and {more} sets more",) if more > 0 else ()
+    return Section("Sets left", ("set", "posterior %"), rows, (), lines)
+
+
+def phases(told: Document) -> Section:
+    """What each phase cost."""
+    order = list(dict.fromkeys(probe["phase"] for probe in told["probes"]))
+    rows = []
+    for phase in order:
+        asked = [probe for probe in told["probes"] if probe["phase"] == phase]
+        trials = sum(len(probe["trials"]) for probe in asked)
+        sums = [sum(probe[key] for probe in asked) for key in ("sessions", "corrupt")]
+        rows.append((phase, str(len(asked)), str(trials), *map(str, sums)))
+    heads = ("phase", "probes", "trials", "sessions", "corrupt")
+    spent = f"{told['sessions_spent']} of {told['budget']} sessions were driven"
+    return Section("Sessions spent", heads, tuple(rows), (), (spent,))
+
+
+def interval(counts: Sequence[int]) -> str:
+    """Clopper-Pearson's 95 %; a dash of none."""
+    corrupt, units = counts
+    return words.interval(clopper_pearson(corrupt, units)) if units else UNKNOWN
+
+
+def e_value(value: float | None) -> str:
+    """Three digits at most: what is beyond a million is beyond doubt."""
+    if value is None:
+        return UNKNOWN
+    return f">{ENOUGH:.0e}".replace("e+0", "e") if value > ENOUGH else f"{value:.3g}"
+
+
+def _arm(
+    name: str, counts: Sequence[int], bounds: str = UNKNOWN, evidence: str = UNKNOWN
+) -> tuple[str, ...]:
+    corrupt, units = counts
+    rate = words.number(corrupt / units) if units else UNKNOWN
+    return (name, str(units), str(corrupt), rate, interval(counts), bounds, evidence)
+
+
+def _bar(told: Document) -> float:
+    """What an e-value has to reach: the removals, and that the set suffices, share alpha."""
+    removals = sum(arm["name"].startswith("without ") for arm in told["arms"])
+    return float((removals + 1) / told["parameters"]["alpha"])
