@@ -40,20 +40,21 @@ class Origin:
 
 
 def origin(stored: StoredRun) -> Origin:
-    """The origin of a stored run; what its file does not say any more is empty."""
+    """The origin of a stored run."""
+    command = shlex.join(stored.asked.argv)
+    return origin_of(stored.yaml, f"scenario of run {stored.id}", command, stored.versions)
+
+
+def origin_of(yaml: str, file: str, command: str, versions: dict[str, Any]) -> Origin:
+    """The origin of whatever ran a scenario; what the file does not say any more is empty."""
     try:
-        file = Document(stored.yaml, f"scenario of run {stored.id}").plain()
+        said = Document(yaml, file).plain()
     except ScenarioError:
-        file = {}
-    load = file.get("workload", {})
+        said = {}
+    load = said.get("workload", {})
     rest = {key: value for key, value in load.items() if key not in ("kind", "preset")}
     named = {"kind": load["kind"], "preset": load.get("preset", "reference")} if load else {}
-    return Origin(
-        command=shlex.join(stored.asked.argv),
-        build=tuple(file.get("build", ())),
-        workload={**named, **rest},
-        versions=stored.versions,
-    )
+    return Origin(command, tuple(said.get("build", ())), {**named, **rest}, versions)
 
 
 def listed(values: Mapping[str, object], mark: str) -> str:
