@@ -63,7 +63,8 @@ def perform(
     with open_results(place.db, create=False) as results:
         stored = results.bisection(results.resolve_bisection(resumed))
         check_folder(place.out or place.db.parent)
-        return _written(_resume(results, stored, file, place, world_of), place)
+        done = _resume(results, stored, file, place, world_of)
+        return _written(results, done, place)
 
 
 def planned(
@@ -86,7 +87,7 @@ def _begin(file: Path, order: Order, place: Place, world_of: WorldOf) -> Done:
             whole.name, whole.source, whole.seed, order.method or METHOD, options, versions()
         )
         task = Task(made, str(file), scenario, order, params, place.jobs)
-        return _written(run(results, task, world_of), place)
+        return _written(results, run(results, task, world_of), place)
 
 
 def _resume(
@@ -137,11 +138,9 @@ def _changed(stored: StoredBisection, order: Order, file: Path) -> list[str]:
     return said
 
 
-def _written(done: Bisected, place: Place) -> Done:
-    folder = folder_of(done.id, place.db, place.out)
+def _written(results: Results, done: Bisected, place: Place) -> Done:
     told = document(done)
-    write(done, told, folder)
-    return told, folder
+    return told, write(told, results.bisection(done.id), folder_of(done.id, place.db, place.out))
 
 
 def _named(file: Path | None) -> Path:

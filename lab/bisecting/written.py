@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import UserError
+from lab.report.bisection_markdown import bisection_markdown
+from lab.report.figures import save_bisection_figures
+from lab.running import folder_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from lab.store import Results, StoredBisection
 
-    from lab.bisecting.document import Bisected
-
-DOCUMENT = "bisection.json"
+DOCUMENT, REPORT = "bisection.json", "report.md"
+Written = tuple[dict[str, Any], Path]  # the document, and its folder
 
 
 def check_folder(folder: Path) -> None:
@@ -28,11 +31,32 @@ def check_folder(folder: Path) -> None:
         raise UserError(f"{folder}: {what}; --out names another") from None
 
 
-def write(done: Bisected, told: Mapping[str, Any], folder: Path) -> None:
-    """The document of what was done, as a file; raises `UserError`."""
-    file = folder / DOCUMENT
+def write(told: Mapping[str, Any], stored: StoredBisection, folder: Path) -> Path:
+    """The document of what was done, its figures and its report; returns their folder.
+
+    Raises `UserError`.
+    """
+    drawn = save_bisection_figures(told, folder)
+    images = [path.name for path in drawn if path.suffix == ".png"]
+    _save(folder / DOCUMENT, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    _save(folder / REPORT, bisection_markdown(told, stored, images))
+    return folder
+
+
+def written_again(results: Results, bisection: str, out: Path | None) -> Written:
+    """What a stored bisection concluded, and the folder in which that is written once more.
+
+    Raises `UserError` where it came to no verdict.
+    """
+    stored = results.bisection(bisection)
+    if stored.verdict is None:
+        how = f"`kvlab bisect --resume {bisection}` goes on"
+        raise UserError(f"bisection {bisection} is {stored.status.value}, without verdict; {how}")
+    return stored.verdict, write(stored.verdict, stored, folder_of(bisection, results.path, out))
+
+
+def _save(file: Path, text: str) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from error
