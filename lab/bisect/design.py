@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import entr, gammaln
 
-from lab.bisect.model import log_kernel
+from lab.bisect.model import log_chance
 from lab.bisect.trials import Tally
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def chances(units: int, rates: Floats) -> Floats:
     """Binomial chances of each count of corrupt units, or of each group of counts, [rates, k]."""
     counts = np.arange(units + 1)
     ways = gammaln(units + 1) - gammaln(counts + 1) - gammaln(units - counts + 1)
-    each = np.exp(ways + log_kernel([Tally(units, int(count)) for count in counts], rates).T)
+    each = np.exp(ways + log_chance([Tally(units, int(count)) for count in counts], rates).T)
     if units < MOST_COUNTS:
         return np.asarray(each)
     first = np.unique(np.geomspace(1, units + 1, MOST_COUNTS).astype(int)) - 1

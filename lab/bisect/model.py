@@ -64,7 +64,7 @@ class Model:
 
     def log_by_factor(self, tallies: Iterable[Tally], p1: Floats) -> Floats:
         """Log prior of the factor and likelihood of culprits inside, [tallies, factors, p1]."""
-        kernel = log_kernel(tallies, self.factors[:, None] * p1)
+        kernel = log_chance(tallies, self.factors[:, None] * p1)
         return np.asarray(np.log(self.factor_prior)[:, None] + kernel)
 
     def log_likelihood(self, counts: Mapping[int, Tally], p1: Floats, p0: Floats) -> Floats:
@@ -73,7 +73,7 @@ class Model:
             return np.zeros((len(self.sets), len(p1), len(p0)))
         inside = self.contains(counts).astype(float)  # [configurations, sets]
         with_set = np.logaddexp.reduce(self.log_by_factor(counts.values(), p1), axis=1)
-        without = log_kernel(counts.values(), p0)
+        without = log_chance(counts.values(), p0)
         both = (inside.T @ with_set)[:, :, None] + ((1 - inside).T @ without)[:, None, :]
         return np.asarray(both)
 
@@ -86,7 +86,7 @@ class Model:
         if not counts:
             return 0.0
         with_one = np.logaddexp.reduce(self.log_by_factor(counts.values(), self.p1), axis=1)
-        without = log_kernel(counts.values(), self.p0)
+        without = log_chance(counts.values(), self.p0)
         masks = np.array(list(counts))[:, None, None]
         some, none = np.broadcast_arrays(with_one[:, :, None], without[:, None, :])
         either = np.logaddexp(some, none) - np.log(2)
@@ -149,7 +149,7 @@ def prior(space: Space, sets: Masks) -> Floats:
     return np.asarray(share / share.sum())
 
 
-def log_kernel(tallies: Iterable[Tally], rates: Floats) -> Floats:
+def log_chance(tallies: Iterable[Tally], rates: Floats) -> Floats:
     """Log of rate^corrupt (1 - rate)^clean, [tallies, *rates]; no coefficient."""
     counts = np.array([(tally.corrupt, tally.units - tally.corrupt) for tally in tallies])
     with np.errstate(divide="ignore"):
