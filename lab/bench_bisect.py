@@ -142,10 +142,14 @@ def ended(world: SimulatedWorld, contender: Contender, seed: int) -> tuple[Endin
 
 
 def settings(world: SimulatedWorld, contender: Contender, seed: int) -> Parameters:
-    """A contender's parameters: both rates for those that are told, neither for the others."""
-    params = Parameters(budget=BUDGET, seed=seed, exact=False)
+    """A contender's parameters: both rates for those that are told, neither for the others.
+
+    Where there is no background the checker is exact, and known to be, unless a contender's own
+    settings leave that open.
+    """
+    params = Parameters(budget=BUDGET, seed=seed, exact=world.p0 == 0)
     if contender.told:
-        params = replace(params, told=world.p1, exact=world.p0 == 0, p_tol=world.p0)
+        params = replace(params, told=world.p1, p_tol=world.p0)
     return replace(params, **contender.settings)
 
 

@@ -79,6 +79,9 @@ WALD = Contender("ddmin-wald", "ddmin, Wald", ddmin_wald, told=True)
 QUICK = Contender("quickxplain", "QuickXplain at .001", quickxplain, told=True)
 PLAIN = Contender("bayes-plain", "bayes, plain", bayes, settings={"attenuation": False})
 BAYES = Contender("bayes", "bayes, attenuation", bayes)
+UNSURE = Contender(
+    "bayes-unsure", "bayes, p0 unknown", bayes, settings={"attenuation": False, "exact": False}
+)
 BOTH = (PLAIN, BAYES)
 BY_HAND = (OFAT, FISHER, DDMIN, WALD, QUICK)
 UNAWARE = Contender("ddmin", "ddmin, told p0 = 0", ddmin, told=True, settings={"exact": True})
@@ -90,7 +93,7 @@ def _by(unit: str, each: Contender, what: str) -> Contender:
 
 
 GROUPS = (
-    Group("rates", "background 0", (*BY_HAND, *BOTH), rates=(0.47, 0.17, 0.06)),
+    Group("rates", "background 0", (*BY_HAND, *BOTH, UNSURE), rates=(0.47, 0.17, 0.06)),
     Group("background", "background .5 %", (OFAT, FISHER, UNAWARE, *BY_HAND[2:], *BOTH), p0=0.005),
     Group(
         "boots",

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 ABOUT = """\
 Sessions to a verdict, {toggles} toggles: mean/p95/wrong %, and ?n where n % of the searches name
 no set. k is the size of the culprit set; the lower bound is what information demands at 1 % error.
-ofat, ddmin and QuickXplain are told the rates, and phase 0 is not counted; bayes knows neither rate
-and pays for phase 0. "and confirmed" counts phase 2, on fresh seeds; there ?n are not confirmed."""
+ofat, ddmin and QuickXplain are told the rates, and phase 0 is not counted; bayes is told neither
+and pays for phase 0, but knows an exact checker, which has no background, where there is none.
+"and confirmed" counts phase 2, on fresh seeds; there ?n are not confirmed."""
 BOUND = "lower bound"
 
 

@@ -18,6 +18,7 @@ from lab.bench_bisect import (
     measure,
     planned,
     run,
+    settings,
     summary,
 )
 from lab.bench_bisect_cells import (
@@ -29,6 +30,7 @@ from lab.bench_bisect_cells import (
     GROUPS,
     OFAT,
     UNAWARE,
+    UNSURE,
     Group,
     selected,
 )
@@ -121,10 +123,20 @@ def test_a_misspecified_world_differs_in_what_its_table_says() -> None:
     assert UNAWARE.settings == {"exact": True}
 
 
+def test_the_checker_is_known_to_be_exact_where_there_is_no_background() -> None:
+    clean = group("rates").world(0, 0.17, 1, 0)
+    noisy = group("background").world(0, 0.17, 1, 0)
+    assert settings(clean, BAYES, 0).exact and not settings(clean, UNSURE, 0).exact
+    assert not settings(noisy, BAYES, 0).exact and settings(noisy, BAYES, 0).told is None
+    told = settings(noisy, DDMIN, 0)
+    assert (told.told, told.p_tol, told.exact) == (0.17, 0.005, False)
+    assert settings(noisy, UNAWARE, 0).exact
+
+
 def test_without_a_choice_every_method_is_run_on_every_kind_of_world() -> None:
     groups = selected((), quick=False)
     assert groups == GROUPS
-    assert groups[0].contenders == (*BY_HAND, *BOTH)
+    assert groups[0].contenders == (*BY_HAND, *BOTH, UNSURE)
     assert [job.k for job in planned(groups[:1], 1, 0)] == [1, 2, 3] * 3
 
 

@@ -22,7 +22,7 @@ def test_the_command_prints_a_table_with_every_column(kvlab) -> None:
         assert head in said.out
     for each in (*BY_HAND, *BOTH):
         assert each.label in said.out
-    assert sum("  and confirmed" in line for line in said.out.splitlines()) == 2
+    assert sum("  and confirmed" in line for line in said.out.splitlines()) == 3
     assert "600/600/0" in said.out and "p1 = .17, background 0 (1 worlds a cell)" in said.out
     assert max(map(len, said.out.splitlines())) <= 100
 
