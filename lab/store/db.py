@@ -16,7 +16,7 @@ from lab.records import ArmHistory, Asked, Finding, RunVerdict
 from lab.store import queries, saves
 from lab.store.bisections import Bisections
 from lab.store.connection import connect, transaction
-from lab.store.ids import BISECTION, RUN, named, new_id, now
+from lab.store.ids import BISECTION, RUN, Kind, named, new_id, now
 from lab.store.migrations import migrate
 from lab.store.rooms import RoomPages, read_pages
 from lab.store.rows import LEGAL, RunStatus, StoredRun, encode
@@ -171,3 +171,14 @@ class Results(Bisections):
                 raise
         how = f"`{BISECTION.maker} --resume {found[0]}` shows it"
         raise StoreError(f"{self.path}: {found[0]} is a bisection, not a run; {how}")
+
+    def meant(self, name: str) -> tuple[Kind, str]:
+        """What a name means, a run before a bisection, and its id; raises ``StoreError``."""
+        try:
+            return RUN, self.resolve(name)
+        except StoreError:
+            try:
+                return BISECTION, self.resolve_bisection(name)
+            except StoreError:
+                pass
+            raise

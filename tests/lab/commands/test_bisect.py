@@ -166,3 +166,25 @@ def test_a_plan_counts_minutes_once_a_trial_was_timed(done: str, kvlab) -> None:
 def test_help_explains_bisect(kvlab) -> None:
     said = kvlab("bisect", "--help")
     assert said.code == 0 and "--resume" in said.out and "--fix" in said.out
+
+
+def test_report_shows_a_bisection_and_writes_its_folder_again(
+    done: str, kvlab, tmp_path: Path
+) -> None:
+    said = kvlab("report", done[-4:], "--out", "there")
+    assert said.code == 0 and said.out.startswith("SUSPECT: index_k=bf16 and graph=true together; ")
+    files = sorted(path.name for path in (tmp_path / "there").iterdir())
+    pictures = ["posterior.png", "posterior.svg", "probes.png", "probes.svg"]
+    assert files == ["bisection.json", *pictures, "report.md"]
+    first = tmp_path / "results" / done
+    for name in files:
+        assert (first / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
+    assert kvlab("report", "last", "--json").json["bisection"] == done  # there is no run
+
+
+def test_a_bisection_without_verdict_has_no_report(kvlab) -> None:
+    with pytest.raises(Interrupted):
+        perform(FILE, SMALL, Place(DB), None, Fake(stops_after=3))
+    said = kvlab("report")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert "is interrupted, without verdict; `kvlab bisect --resume " in said.err
