@@ -25,7 +25,8 @@ class Trial:
 
     ``index`` numbers its seed: trials of one index have the same load in every configuration.
     ``sessions`` were owed a reply, ``corrupt`` of them were corrupt. ``unknown`` says why a trial
-    without a corrupt session shows nothing either (it wedged, replies are missing).
+    without a corrupt session shows nothing either (it wedged, replies are missing); where wedges
+    are what is sought, who waits for what.
     """
 
     index: int

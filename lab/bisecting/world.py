@@ -161,13 +161,14 @@ def corrupt(
 def wedged(
     history: ArmHistory, verdict: ArmVerdict, findings: Sequence[Finding]
 ) -> tuple[int, str]:
-    """Every session of a boot that wedged, none of one that got on, and why neither is known.
+    """Every session of a boot that wedged, and who waits for what; none of one that got on, and why
+    neither is known.
 
     A wedge is the boot's, so its sessions correlate wholly: the rates a boot and a session are one,
     and `unit: auto` finds the boot.
     """
-    if wedge(history):
-        return verdict.sessions or history.sessions, ""
+    if who := wedge(history):
+        return verdict.sessions or history.sessions, who
     return 0, failure(history) or ""
 
 

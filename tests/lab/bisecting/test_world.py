@@ -143,7 +143,7 @@ def test_where_a_wedge_is_sought_the_whole_boot_counts(scenario: Scenario) -> No
     stuck, fine, wrong, short = (
         probed(scenario, config, outcome="wedged") for config in (RANKS, NONE, BOTH, SLOW)
     )
-    assert (stuck.corrupt, stuck.sessions, stuck.unknown) == (4, 4, "")
+    assert (stuck.corrupt, stuck.sessions, stuck.unknown) == (4, 4, "nobody waits for anything")
     assert [trial.corrupt for trial in (fine, wrong, short)] == [0, 0, 0]
     trials = (stuck, fine, wrong, short)
     assert tally(trials, Unit.BOOT).rate == tally(trials, Unit.SESSION).rate == 0.25
