@@ -6,14 +6,17 @@ A rate stands with its units, a verdict with what it rests on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from lab.report.bisection_sections import Section, sections
+from lab.report.bisection_sections import sections
 from lab.report.bisection_words import headline, said, subline
 from lab.report.grid import Fitted
+
+if TYPE_CHECKING:
+    from lab.report.section import Section
 
 COLOURS = {"CONFIRMED": "red", "SUSPECT": "yellow", "NOT-REPRODUCED": "green"}
 Document = Mapping[str, Any]

@@ -9,12 +9,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lab.report.bisection_sections import Section, sections
+from lab.report.bisection_sections import sections
 from lab.report.bisection_words import headline, named, said, subline
 from lab.report.markdown import image, table
 from lab.report.origin import listed, origin_of
 
 if TYPE_CHECKING:
+    from lab.report.section import Section
     from lab.store import StoredBisection
 
 Document = Mapping[str, Any]
@@ -94,4 +95,4 @@ def probes(told: Document) -> str:
         )
         for number, it in enumerate(told["probes"], 1)
     ]
-    return table(["probe", "phase", "bad", f"corrupt {told['unit']}s", "shows nothing"], rows)
+    return table(["probe", "phase", "bad", f"{told['outcome']} {told['unit']}s", "remark"], rows)

@@ -5,51 +5,19 @@ One rule: a table that has nothing to say is not there.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.report import words
+from lab.report.bisection_evidence import candidates, evidence, reach, waiting
 from lab.report.bisection_next import what_next
-from lab.report.bisection_words import (
-    SHOWN,
-    bracket,
-    counted,
-    every_bad,
-    named,
-    paths_of,
-    said,
-    share,
-    unreached,
-    waits,
-)
+from lab.report.bisection_words import bracket, counted, every_bad, said, share
 from lab.report.origin import UNKNOWN
+from lab.report.section import Section
 from lab.stats import clopper_pearson
 
 Document = Mapping[str, Any]
 ENOUGH = 1e6  # an e-value beyond it is only said to be beyond it
-SILENT = ("NOT-REPRODUCED", "INVALID")  # verdicts that show which copy paths were taken
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading, a table and sentences under it; ``text`` are the columns that may wrap."""
-
-    title: str
-    heads: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    text: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-
-    def lean(self) -> Section:
-        """Without the columns in which there is nothing but dashes."""
-        kept = [i for i, _ in enumerate(self.heads) if any(row[i] != UNKNOWN for row in self.rows)]
-        rows = tuple(tuple(row[i] for i in kept) for row in self.rows)
-        return replace(self, heads=tuple(self.heads[i] for i in kept), rows=rows)
-
-    def __bool__(self) -> bool:
-        return bool(self.rows or self.lines)
 
 
 def sections(told: Document) -> list[Section]:
@@ -72,7 +40,15 @@ def sections(told: Document) -> list[Section]:
 
 def toggles(told: Document) -> Section:
     """One row a toggle: its values, its role, and the rate with it bad and with it good."""
-    heads = ("toggle", "bad", "good", "role", "% bad\n(corrupt)", "% good\n(corrupt)", "good 95 %")
+    heads = (
+        "toggle",
+        "bad",
+        "good",
+        "role",
+        f"% bad\n({told['outcome']})",
+        f"% good\n({told['outcome']})",
+        "good 95 %",
+    )
     culprits = [it["toggle"] for it in told["culprits"]]
     rows = [
         (
@@ -89,8 +65,8 @@ def toggles(told: Document) -> Section:
     besides = ", the other culprits bad in both" if culprits else ""
     marked = "* a culprit. " if culprits else ""
     line = (
-        f"{marked}Corrupt {told['unit']}s with the toggle bad and with it good{besides}; of all"
-        " phases, so a description; intervals are Clopper-Pearson's."
+        f"{marked}{told['outcome'].capitalize()} {told['unit']}s with the toggle bad and with it"
+        f" good{besides}; of all phases, so a description; intervals are Clopper-Pearson's."
     )
     return Section("Toggles", heads, tuple(rows), ("role",), (line,))
 
@@ -98,7 +74,15 @@ def toggles(told: Document) -> Section:
 def arms(told: Document) -> Section:
     """What was run on purpose: both ends, then the confirmation's arms on fresh seeds."""
     sure = f"{100 * (1 - told['parameters']['alpha']):g} %"
-    heads = ("arm", f"{told['unit']}s", "corrupt", "rate %", "95 %", f"bounds\n{sure}", "e-value")
+    heads = (
+        "arm",
+        f"{told['unit']}s",
+        told["outcome"],
+        "rate %",
+        "95 %",
+        f"bounds\n{sure}",
+        "e-value",
+    )
     rows = [
         _arm("reproduce: every toggle bad", counted(told, every_bad(told), "reproduce")),
         _arm("control: every toggle good", counted(told, {}, "control")),
@@ -119,71 +103,11 @@ def arms(told: Document) -> Section:
 
 def threshold(told: Document, found: Document) -> Section:
     """A numeric knob, level by level."""
-    heads = (found["toggle"], f"{told['unit']}s", "corrupt", "rate %", "95 %")
+    heads = (found["toggle"], f"{told['unit']}s", told["outcome"], "rate %", "95 %")
     rows = tuple(
         _arm(said(it["level"]), (it["corrupt"], it["units"]))[: len(heads)] for it in found["steps"]
     )
     return Section(f"Threshold of {found['toggle']}", heads, rows, (), (bracket(found),))
-
-
-def evidence(told: Document) -> Section:
-    """Every counter, where the culprits are bad beside where one is good."""
-    sides = ("culprit", "cleared")
-    kinds = {
-        "violation": dict(zip(sides, (told["evidence"], told["evidence_cleared"]), strict=True)),
-        "fault": told["faults"],
-        "exposure": told["exposure"],
-    }
-    rows = [
-        (kind, name, *(str(counts[side].get(name, 0)) for side in sides))
-        for kind, counts in kinds.items()
-        for name in sorted({*counts["culprit"], *counts["cleared"]})
-        if any(counts[side].get(name) for side in sides) or kind == "exposure"
-    ]
-    names = ("all culprits bad", "one good") if told["culprits"] else ("all bad", "some good")
-    heads = [
-        f"{name},\n{told['seen'][side]['sessions']} sessions"
-        for name, side in zip(names, sides, strict=True)
-    ]
-    return Section("What was seen", ("kind", "counter", *heads), tuple(rows), ("counter",))
-
-
-def reach(told: Document) -> Section:
-    """Which copies between tiers ran, where nothing went wrong: a zero is the proof."""
-    paths = paths_of(told["reach"]["culprit"]) if told["verdict"] in SILENT else []
-    calls: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
-    for path in paths:
-        calls[path.branch, path.operation, path.layout][path.pool] = path.calls
-    rows = tuple(
-        (*key, ", ".join(f"{pool} {n}" for pool, n in pools.items()), str(sum(pools.values())))
-        for key, pools in calls.items()
-    )
-    heads = ("copy path", "operation", "layout", "calls by pool", "calls")
-    never = unreached(told) if paths else ""
-    lines = (never,) if never else ()
-    return Section("Reached with every toggle bad", heads, rows, ("calls by pool",), lines)
-
-
-def waiting(told: Document) -> Section:
-    """Why trials showed nothing, where that is the verdict."""
-    lines = waits(told)
-    title = "Who waits for what" if told["verdict"] == "LIVENESS" else "Trials that show nothing"
-    return Section(title, lines=tuple(lines))
-
-
-def candidates(told: Document) -> Section:
-    """The sets that are left, with what is believed of them, where no set was found."""
-    if told["culprits"] or not told["candidates"]:
-        return Section("Sets left")
-    last = told["beliefs"][-1]["sets"] if told["beliefs"] else []
-    believed = {tuple(keys): p for keys, p in last}
-    rows = tuple(
-        (named(some), words.number(believed[tuple(some)]) if tuple(some) in believed else UNKNOWN)
-        for some in told["candidates"][:SHOWN]
-    )
-    more = len(told["candidates"]) - SHOWN
-    lines = (f"and {more} sets more",) if more > 0 else ()
-    return Section("Sets left", ("set", "posterior %"), rows, (), lines)
 
 
 def phases(told: Document) -> Section:
@@ -195,7 +119,7 @@ def phases(told: Document) -> Section:
         trials = sum(len(probe["trials"]) for probe in asked)
         sums = [sum(probe[key] for probe in asked) for key in ("sessions", "corrupt")]
         rows.append((phase, str(len(asked)), str(trials), *map(str, sums)))
-    heads = ("phase", "probes", "trials", "sessions", "corrupt")
+    heads = ("phase", "probes", "trials", "sessions", told["outcome"])
     spent = f"{told['sessions_spent']} of {told['budget']} sessions were driven"
     return Section("Sessions spent", heads, tuple(rows), (), (spent,))
 

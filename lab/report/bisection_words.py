@@ -54,7 +54,9 @@ def with_and_without(told: Document) -> str:
 
 def ends(told: Document) -> str:
     """What all bad and all good showed, of every phase."""
-    bad = of(counted(told, every_bad(told)), f" {told['unit']}s corrupt with every toggle bad")
+    bad = of(
+        counted(told, every_bad(told)), f" {told['unit']}s {told['outcome']} with every toggle bad"
+    )
     return f"{bad}, {of(counted(told, {}), ' with every toggle good')}"
 
 

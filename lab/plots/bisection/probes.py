@@ -140,8 +140,8 @@ def _headline(figure: Figure, axes: Axes, told: Document, left_out: int) -> None
     said = (
         f"{len(told['probes'])} probes, {told['sessions_spent']} sessions; a column is a probe,"
         " filled where the toggle is bad (half: at a level between)."
-        " Orange diamonds: corrupt, blue discs: clean, grey: shows neither."
-        f" Below: corrupt {told['unit']}s of all.{more}"
+        f" Orange diamonds: {told['outcome']}, blue discs: not, grey: shows neither."
+        f" Below: {told['outcome']} {told['unit']}s of all.{more}"
     )
     title(figure, f"Probes of the bisection of {told['scenario']}")
     letters = round((figure.get_figwidth() - LABELS) / LETTER)

@@ -12,8 +12,9 @@ from rich.console import Console
 from lab.bisect.conclusion import Role, Verdict
 from lab.bisect.trials import Unit
 from lab.report.bisection import bisection_report
-from lab.report.bisection_sections import Section, e_value, sections
+from lab.report.bisection_sections import e_value, sections
 from lab.report.bisection_words import headline
+from lab.report.section import Section
 from tests.lab.bisections import BOTH_ENDS, CONFIRMED, SEARCHED, WEDGED, ended, told
 
 
@@ -194,3 +195,21 @@ def test_evidence_has_three_digits_at_most() -> None:
     assert [e_value(e) for e in (None, 0.25, 337.4, 4.82e5, 1.7e308)] == [
         *("–", "0.25", "337", "4.82e+05", ">1e6"),
     ]
+
+
+def test_where_wedges_are_sought_they_are_what_is_counted() -> None:
+    document = {**ended(Verdict.UNDETERMINED), "outcome": "wedged"}
+    assert "5 of 24 sessions wedged with every toggle bad" in headline(document)
+    text = said(document)
+    assert "(wedged)" in text and "Wedged sessions with the toggle bad" in text
+    assert "orrupt" not in text
+
+
+def test_what_was_never_reached_is_news_only_where_nothing_was_found() -> None:
+    named = [("exposure", "transfers", "0", "0")]
+    for verdict, shown in ((Verdict.NOT_REPRODUCED, named), (Verdict.CONFIRMED, [])):
+        document = ended(verdict)
+        document["exposure"] = {"culprit": {"transfers": 0, "padded_rows": 1234}, "cleared": {}}
+        rows = section(document, "What was seen").rows
+        assert [it for it in rows if it[1] == "transfers"] == shown
+        assert ("exposure", "padded_rows", "1,234", "0") in rows
