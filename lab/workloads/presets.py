@@ -67,5 +67,19 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             workload=MappingProxyType(SMALL_LOAD | {"shared_entries": 1, "private_entries": 1}),
             engine=MappingProxyType(SMALL_ENGINE | {"chunked_prefill": 8192}),  # production's
         ),
+        "campaign": Preset(
+            about="8 sessions of 2 turns over contexts of about 1,600 tokens, in any configuration",
+            # no two sessions share a manual beyond its head, so prefixes come back by one way only
+            workload=MappingProxyType(
+                SMALL_LOAD
+                | {"groups": 8, "shared_entries": 1, "private_entries": 1, "max_tokens": 240}
+            ),
+            # index_topk is that of the small presets: with 8, which these manuals' own bound allows,
+            # a healthy engine misread a prompt. The pool holds six of eight conversations, and less
+            # than all prompts, so that prefixes leave the prefill side of a pair as well
+            engine=MappingProxyType(
+                SMALL_ENGINE | {"pool_pages": 44, "decode_pool_pages": 48, "chunked_prefill": 2048}
+            ),
+        ),
     }
 )
