@@ -122,7 +122,8 @@ class _Search:
 
     def _trials(self) -> int:
         most = min(self.params.batch, MOST_BOOTS) if self.unit is Unit.BOOT else self.params.batch
-        return self.notebook.trials_for(units_at(self.belief.rate, most), self.unit)
+        units = units_at(self.belief.rate, most, self.notebook.world.boot_cost)
+        return self.notebook.trials_for(units, self.unit)
 
     def _offered(self) -> Masks:
         refused = [self.space.mask(c.bad) for c in self.notebook.refused if self._mine(c)]

@@ -135,13 +135,13 @@ def test_innocent_toggles_may_halve_the_rate() -> None:
 
 
 def test_out_of_budget_the_sets_that_are_left_are_told() -> None:
-    params = replace(PLAIN, budget=90)
+    params = replace(PLAIN, budget=60)
     found, notebook = discover(world("bg", p1=0.3), params)
     assert found.culprits is None
-    assert "90 sessions are spent" in found.reason
+    assert "60 sessions are spent" in found.reason
     assert ("b", "g") in found.candidates
     assert 1 < len(found.candidates) < 176
-    assert notebook.spent <= 90
+    assert notebook.spent <= 60
 
 
 def test_a_boot_is_a_unit_where_sessions_of_a_boot_correlate() -> None:

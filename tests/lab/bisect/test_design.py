@@ -119,5 +119,7 @@ def test_sixteen_toggles_are_weighed_whole() -> None:
     assert 8 <= int(told.argmax()).bit_count() <= 15
 
 
-def test_a_probe_has_as_many_units_as_show_one_corrupt() -> None:
-    assert [units_at(rate, 10) for rate in (0.9, 0.47, 0.17, 0.05)] == [1, 2, 6, 10]
+def test_a_probe_has_as_many_units_as_show_one_corrupt_or_half_where_a_boot_costs_nothing() -> None:
+    rates = (0.9, 0.47, 0.17, 0.05)
+    assert [units_at(rate, 10, boot_cost=40) for rate in rates] == [1, 2, 6, 10]
+    assert [units_at(rate, 10) for rate in rates] == [1, 1, 3, 10]
