@@ -85,11 +85,13 @@ class _Search:
         """Discover and confirm; again, with what the refutation taught, a few times at most."""
         method, unit = METHODS.all()[self.shown.method], self.shown.unit
         refuted: Refuted = {}
+        tried: list[tuple[tuple[str, ...] | None, tuple[str, ...]]] = []
         found, space = self.shown, self.space
         for _ in range(ROUNDS):
             discovery = method(self.notebook, space, self.params, unit, self.note)
-            if discovery.culprits in refuted:
+            if (discovery.culprits, discovery.context) in tried:
                 break  # it learnt nothing
+            tried.append((discovery.culprits, discovery.context))
             if not discovery.culprits:
                 return self._open(discovery, refuted)
             found = self._suspect(discovery)
