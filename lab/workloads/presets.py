@@ -74,7 +74,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 SMALL_LOAD
                 | {"groups": 8, "shared_entries": 1, "private_entries": 1, "max_tokens": 240}
             ),
-            # index_topk is that of the small presets: with 8, which these manuals' own bound allows,
+            # index_topk is that of the small presets: with 8, which the load's own bound allows,
             # a healthy engine misread a prompt. The pool holds six of eight conversations, and less
             # than all prompts, so that prefixes leave the prefill side of a pair as well
             engine=MappingProxyType(
