@@ -30,7 +30,7 @@ NOTHING = 1e-6  # nats: a configuration that tells less tells nothing
 
 def units_at(rate: float, most: int, boot_cost: float = 0.0) -> int:
     """Units of a probe: as many as show one corrupt unit, on average, or half as many where another
-    configuration costs nothing to start. In simulated worlds at 17 % that saves 7 % of all sessions.
+    configuration costs nothing to start. At 17 % that saves 7 % of all sessions.
     """
     shown = 1.0 if boot_cost else 0.5
     return int(np.clip(round(shown / rate), 1, most))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.bisect.parameters import Parameters
 from lab.bisecting.document import document
+from lab.bisecting.failing import replayed
 from lab.bisecting.order import METHOD, Order, fixed, order_of, ordered, parameters
 from lab.bisecting.plan import check_budget, plan
 from lab.bisecting.searching import Task, WorldOf, conclude, engine_world, run
@@ -36,6 +37,7 @@ class Place:
     db: Path
     out: Path | None = None
     processes: int | None = None
+    replay: bool = True  # whether a failing trial is shortened, stored and written
 
     @property
     def jobs(self) -> int:
@@ -139,8 +141,14 @@ def _changed(stored: StoredBisection, order: Order, file: Path) -> list[str]:
 
 
 def _written(results: Results, done: Bisected, place: Place) -> Done:
-    told = document(done)
-    return told, write(told, results.bisection(done.id), folder_of(done.id, place.db, place.out))
+    """The verdict's folder; a failing trial is shortened once, after the verdict is stored."""
+    folder = folder_of(done.id, place.db, place.out)
+    stored = results.bisection(done.id).verdict or {}
+    told = {**document(done), "replay": stored.get("replay")}
+    if told["replay"] is None and place.replay:
+        told["replay"] = replayed(results, done, folder)
+    results.amend_verdict(done.id, told)
+    return told, write(told, results.bisection(done.id), folder)
 
 
 def _named(file: Path | None) -> Path:

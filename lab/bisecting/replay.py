@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lab.store import Results
 
 ARM = "failing"
-TRIES = 24  # trials that shortening may cost
+TRIES = 12  # trials that shortening may cost
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,12 @@ def replay(
 
     ``outcome`` is an arm's verdict. Raises `UserError` where the file cannot be written.
     """
-    every = range(scenario.workload.sessions)
+    file = folder / "replay.yaml"
+    every = tuple(scenario.workload.options.get("only") or range(scenario.workload.sessions))
+    _write(file, source(scenario, overrides, seed, every, outcome))  # there if shortening is not
     kept = shortest(every, lambda some: _ends(scenario, overrides, seed, some, outcome), TRIES)
     text = source(scenario, overrides, seed, kept, outcome)
-    file = folder / "replay.yaml"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{file}: cannot be written: {error.strerror}") from error
+    _write(file, text)
     verdict = run_scenario(parse_scenario(text, str(file)), results, RunProgress())
     return Replay(file, verdict.run, seed, kept, len(every), verdict.arms[0].history_digest)
 
@@ -120,3 +117,11 @@ def _ends(
     verdict, _ = judge_arm(run_arm(shorter, shorter.arms[0], seed))
     seen = verdict.sessions_corrupt > 0 if outcome == "corrupt" else True
     return verdict.verdict == outcome and seen
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from error

@@ -48,6 +48,9 @@ Fix = Annotated[
 NoConfirm = Annotated[
     bool, typer.Option("--no-confirm", help="End with the discovery, not tried on fresh seeds.")
 ]
+NoReplay = Annotated[
+    bool, typer.Option("--no-replay", help="Do not shorten a failing trial to a file of its own.")
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", min=1, max=256, help="Processes; by default one a core."),
@@ -69,6 +72,7 @@ def bisect(
     outcome: Outcome = None,
     fix: Fix = None,
     no_confirm: NoConfirm = False,
+    no_replay: NoReplay = False,
     jobs: Jobs = None,
     plan: Plan = False,
     resume: Resume = None,
@@ -85,7 +89,7 @@ def bisect(
 
     bounds = (method, budget, unit and unit.value, outcome and outcome.value)
     order = Order(*bounds, tuple(fix or ()), no_confirm, tuple(sets or ()), sessions, seed)
-    place = Place(db, out, jobs)
+    place = Place(db, out, jobs, not no_replay)
     if plan:
         show_plan(planned(scenario, order, place, resume), as_json)
     else:

@@ -12,7 +12,18 @@ Document = Mapping[str, Any]
 
 def what_next(told: Document) -> list[str]:
     """A sentence a step, the first one first."""
-    return STEPS[told["verdict"]](told)
+    return [*_replay(told), *STEPS[told["verdict"]](told)]
+
+
+def _replay(told: Document) -> list[str]:
+    made = told.get("replay")
+    if not made:
+        return []
+    sessions = f"{len(made['sessions'])} of {made['sessions_planned']} sessions"
+    return [
+        f"see it fail: `kvlab run {made['scenario']}` repeats one trial, {sessions}; "
+        f"`kvlab show {made['run']}` shows what it replied"
+    ]
 
 
 def _confirmed(told: Document) -> list[str]:

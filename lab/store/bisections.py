@@ -79,6 +79,13 @@ class Bisections:
         """Say what became of a running one, with its document where it came to a verdict."""
         self._move(bisection, RunStatus(status), verdict)
 
+    def amend_verdict(self, bisection: str, verdict: Mapping[str, Any]) -> None:
+        """The document of one that is done, with what was found since."""
+        with transaction(self.db, str(self.path)):
+            self.db.execute(
+                "UPDATE bisections SET verdict = ? WHERE id = ?", [encode(dict(verdict)), bisection]
+            )
+
     def save_trial(self, bisection: str, config: Config, trial: Trial) -> None:
         """One trial that has just ended, its probe still open."""
         with transaction(self.db, str(self.path)):

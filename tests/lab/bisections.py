@@ -115,11 +115,15 @@ def ended(verdict: Verdict) -> dict[str, Any]:
 
 def told(conclusion: Conclusion, probes: Sequence[Probe] = SEARCHED) -> dict[str, Any]:
     """The document of what was concluded from these probes."""
+    return document(bisected(conclusion, probes))
+
+
+def bisected(conclusion: Conclusion = CONFIRMED, probes: Sequence[Probe] = SEARCHED) -> Bisected:
+    """What that document is made of."""
     notebook = Notebook(SimulatedWorld(KEYS, frozenset(), p1=0.1, batch_sessions=4), 400)
     notebook.probes = list(probes)
     scenario = parse_scenario(YAML, "campaign.yaml")
-    done = Bisected(ID, scenario, "corrupt", Parameters(budget=400), notebook, conclusion)
-    return document(done)
+    return Bisected(ID, scenario, "corrupt", Parameters(budget=400), notebook, conclusion)
 
 
 def stored(**options: Any) -> StoredBisection:

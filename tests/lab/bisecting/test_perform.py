@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "results" / "lab.duckdb", None, 2)
+    return Place(tmp_path / "results" / "lab.duckdb", None, 2, replay=False)
 
 
 def bisect(file: Path, place: Place, fake: Fake, order: Order = ORDER) -> dict[str, Any]:
@@ -104,7 +104,9 @@ def test_after_an_interruption_it_asks_the_same_and_pays_only_for_what_is_missin
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     uninterrupted = Fake()
-    whole = bisect(file, Place(tmp_path / "other" / "lab.duckdb"), uninterrupted, order)
+    whole = bisect(
+        file, Place(tmp_path / "other" / "lab.duckdb", replay=False), uninterrupted, order
+    )
     first = interrupted(file, place, after, order)
     assert (stored(place).status, stored(place).trials) == (RunStatus.INTERRUPTED, after)
     capsys.readouterr()

@@ -28,7 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def done() -> str:
     """The id of a stored bisection that is done."""
-    return str(perform(FILE, SMALL, Place(DB), None, Fake(p1=0.9))[0]["bisection"])
+    return str(perform(FILE, SMALL, Place(DB, replay=False), None, Fake(p1=0.9))[0]["bisection"])
 
 
 def refused(kvlab, *argv: str) -> str:
@@ -71,7 +71,7 @@ def test_out_names_the_folder(done: str, kvlab, tmp_path: Path) -> None:
 
 def test_runs_lists_bisections_with_the_keys_of_a_run(done: str, kvlab) -> None:
     with pytest.raises(Interrupted):
-        perform(FILE, SMALL, Place(DB), None, Fake(stops_after=3))
+        perform(FILE, SMALL, Place(DB, replay=False), None, Fake(stops_after=3))
     stopped, whole = kvlab("runs", "--json").json
     assert (whole["run"], whole["kind"], whole["scenario"]) == (done, "bisection", "campaign")
     assert (whole["status"], whole["verdicts"]) == ("done", ["SUSPECT"])
@@ -184,7 +184,7 @@ def test_report_shows_a_bisection_and_writes_its_folder_again(
 
 def test_a_bisection_without_verdict_has_no_report(kvlab) -> None:
     with pytest.raises(Interrupted):
-        perform(FILE, SMALL, Place(DB), None, Fake(stops_after=3))
+        perform(FILE, SMALL, Place(DB, replay=False), None, Fake(stops_after=3))
     said = kvlab("report")
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert "is interrupted, without verdict; `kvlab bisect --resume " in said.err
