@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 class OutOfBudget(Exception):
-    """The next probe would cost more sessions than are left."""
+    """Not one trial more would fit what is left."""
 
 
 class World(Protocol):
@@ -94,8 +94,9 @@ class Notebook:
         return max(1, -(-units // each))
 
     def ask(self, phase: Phase, config: Config, trials: int, *, paired: bool = False) -> Outcome:
-        """Run ``trials`` trials; raises `OutOfBudget` before, `Refused` where it cannot run."""
-        if self.spent + trials * self.world.batch_sessions > self.budget:
+        """Run ``trials`` trials, or as many as are left; `OutOfBudget` of none, or `Refused`."""
+        trials = min(trials, (self.budget - self.spent) // self.world.batch_sessions)
+        if trials <= 0:
             raise OutOfBudget(f"{self.spent} of {self.budget} sessions are spent")
         indices = self._indices(phase, config, trials, paired)
         try:

@@ -58,6 +58,15 @@ def test_a_probe_beyond_the_budget_is_not_run() -> None:
     assert book.spent == 16
 
 
+def test_the_last_probe_is_as_large_as_fits() -> None:
+    book = Notebook(ScriptedWorld(clean(8), batch_sessions=8), 30)
+    book.ask(Phase.DISCOVER, ALL, 2)
+    assert len(book.ask(Phase.DISCOVER, ALL, 4)) == 1
+    assert book.spent == 24
+    with pytest.raises(OutOfBudget):
+        book.ask(Phase.DISCOVER, ALL, 1)
+
+
 def test_the_last_session_of_the_budget_can_be_spent() -> None:
     book = Notebook(ScriptedWorld(clean()), 3)
     book.ask(Phase.DISCOVER, ALL, 3)
