@@ -136,7 +136,8 @@ class Removal(Running):
         """Units to run next: twice as many as before while clean, and never more than needed."""
         counts = self.tally
         if bar.hopeless(counts.corrupt):
-            return min(max(bar.first, counts.units // 2), max(1, bar.needed() - counts.units))
+            more = max(bar.first, counts.units // 2)
+            return more if self.lower else min(more, max(1, bar.needed() - counts.units))
         left = bar.needed(counts.corrupt) - counts.units
         return min(left, max(bar.first, counts.units)) if left > 0 else bar.first
 
@@ -150,17 +151,22 @@ class Removal(Running):
         if bar.hopeless(counts.corrupt):
             if self.lower and (bar.exact or self._low(bar) > bar.p_tol):
                 self.role = Role.AGGRAVATING
-            elif self.lower:
-                self.blocked = (
-                    f"{self.name}: {counts.corrupt} of {counts.units} are corrupt,"
-                    " which may be the background as well"
-                )
+            elif self.lower:  # less than with it; more units tell whether it is the background
+                self._give_up(bar)
             else:
                 self.refuted = counts.units >= bar.needed() or bar.same(counts)
         elif counts.units >= bar.needed(counts.corrupt) and self.lower:
             self.role, self.error = Role.NECESSARY, bar.spent(counts.corrupt)
         else:
             self.refuted = bar.same(counts) or counts.units >= PATIENCE * bar.needed()
+
+    def _give_up(self, bar: Bar) -> None:
+        counts = self.tally
+        if counts.units >= PATIENCE * _needed(0, bar.p_tol, bar.alpha):
+            self.blocked = (
+                f"{self.name}: {counts.corrupt} of {counts.units} are corrupt,"
+                " which may be the background as well"
+            )
 
     def _low(self, bar: Bar) -> float:
         counts = self.tally
@@ -173,6 +179,19 @@ class Removal(Running):
         if self.role is Role.NECESSARY:
             upper = upper_bound(counts.corrupt, counts.units, self.error)
         return Arm(arm.name, arm.config, counts, upper, arm.lower, self.evidence.e_value)
+
+
+def share_out(notebook: Notebook, orders: Sequence[tuple[Running, int]]) -> None:
+    """Ask every arm for its units; of a budget that is too small for all, each gets its share."""
+    left = notebook.budget - notebook.spent
+    wanted = sum(
+        notebook.trials_for(units, arm.unit) * notebook.world.batch_sessions
+        for arm, units in orders
+        if units > 0 and not arm.blocked
+    )
+    for arm, units in orders:
+        if units > 0:
+            arm.ask(notebook, units if wanted <= left else max(1, units * left // wanted))
 
 
 def weigh(evidence: TwoProportion, a: Sequence[Trial], b: Sequence[Trial], unit: Unit) -> None:

@@ -1,13 +1,17 @@
 """Phase 2: do the culprits hold up on fresh seeds, one by one, and do they suffice?
 
-One rule: no trial of another phase counts here, except to say how large the blocks must be.
+One rule: an arm is judged by its trials here alone. Trials of other phases only help to estimate
+the culprits' rate, which sets how large blocks are and how low is gone: a bar that moves with it.
 
-Every arm runs the same seeds, a block each in turn. Arms: all toggles of the context bad; for each
-culprit the same without it (and without what needs it); the culprits alone; the baseline beside
-them where the checker may err. A culprit is necessary if the rate without it is below a tenth of
-the culprits' rate (or ``p_tol``) at 1 - alpha, and lower by an e-process, which may be looked at
-after every block. That *all* are necessary is wrong with probability alpha at most: it is said only
-when each of them passed (Berger 1982). The e-processes share alpha among the k + 1 comparisons.
+Every arm begins with the same seeds, a block each in turn; those that are decided run no further.
+Arms: all toggles of the context bad; for each culprit the same without it (and without what needs
+it); the culprits alone; the baseline beside them where the checker may err. A culprit is necessary
+if the rate without it is below a tenth of the rate seen (or ``p_tol``) at 1 - alpha, and lower by
+an e-process, which may be looked at after every block; the k + 1 e-processes share alpha. That
+*all* are necessary is wrong with probability alpha at most, since each had to pass (Berger 1982).
+
+A toggle without which it is rarer and not gone either aggravates the cause that is left, or is of
+another one. So what is left must be corrupt alone, or the discovery is refuted.
 """
 
 from __future__ import annotations
@@ -15,12 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.bisect.arms import Bar, Removal, Running, weigh
+from lab.bisect.alone import Alone
+from lab.bisect.arms import Bar, Removal, Running, share_out
 from lab.bisect.conclusion import Role, Verdict
 from lab.bisect.notebook import OutOfBudget
 from lab.bisect.roles import Known, containing, roles_of
 from lab.bisect.space import Config
-from lab.stats import TwoProportion, sequence
 
 if TYPE_CHECKING:
     from lab.bisect.conclusion import Arm, Discovery
@@ -92,18 +96,23 @@ class _Confirming:
         self.share = params.alpha / (len(culprits) + 1)
         self.everything = Running("all", space.config(context), unit)
         self.removals = [self._removal(key, context, culprits) for key in culprits]
-        alone = space.config(_closed(space, space.mask(culprits)))
-        self.is_all = alone == self.everything.config
-        self.alone = self.everything if self.is_all else Running("culprits alone", alone, unit)
         self.floor = None if params.exact else Running("baseline", Config(), unit)
-        self.above = TwoProportion()  # that the culprits alone are above the baseline
-        self.sufficient: bool | None = None
+        self.former: Running | None = None  # the discovered set alone, once it proved too large
+        self.alone = self._alone(culprits)
 
     @property
     def bar(self) -> Bar:
         """By all that is known of the culprits' rate in this context."""
         seen = self.notebook.tally(self.everything.config, self.unit)
-        rate = (seen if seen.corrupt else self.bad).rate
+        return self._bar((seen if seen.corrupt else self.bad).rate)
+
+    @property
+    def _alone_bar(self) -> Bar:
+        """By the rate that is left without what aggravates, where something does."""
+        left = [arm.tally.rate for arm in self.removals if arm.role is Role.AGGRAVATING]
+        return self._bar(min(left)) if left else self.bar
+
+    def _bar(self, rate: float) -> Bar:
         rate = min(max(rate, self.params.p_min), MOST_RATE)
         return Bar(rate, self.params.p_tol, self.params.alpha, self.params.exact)
 
@@ -116,8 +125,19 @@ class _Confirming:
 
     @property
     def _alone_open(self) -> bool:
-        blocked = self.alone.blocked or (self.floor is not None and self.floor.blocked)
-        return self.sufficient is None and not blocked
+        """Whether the culprits alone are run; not while it is open which of them aggravate."""
+        undecided = any(not arm.decided for arm in self.removals)
+        return self.alone.open and bool(self.kept) and not (undecided and self.aggravating)
+
+    @property
+    def aggravating(self) -> list[str]:
+        """Discovered toggles without which it is rarer, and not gone."""
+        return [arm.toggle for arm in self.removals if arm.role is Role.AGGRAVATING]
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The discovered toggles but those."""
+        return tuple(arm.toggle for arm in self.removals if arm.role is not Role.AGGRAVATING)
 
     def round(self) -> None:
         """A block of every arm that is not decided, then what it tells."""
@@ -129,7 +149,7 @@ class _Confirming:
         finally:  # what was paid for is weighed, though the budget ended half way
             for removal in self.removals:
                 removal.judge(self.bar, self.everything.last, self.share)
-            self._judge_alone(self.bar)
+            self.alone.judge(self._alone_bar, self.params, self.share)
             self._settle()
 
     def _ask(self, bar: Bar) -> None:
@@ -137,46 +157,51 @@ class _Confirming:
         turn = [arm for arm in self.removals if self._in_turn(arm)]
         doubted = [arm for arm in turn if bar.hopeless(arm.tally.corrupt)]
         turn = doubted or turn
-        wanted = {arm.toggle: arm.wants(bar) for arm in turn}
-        alone = self._alone_wants(bar) if self._alone_open and not doubted else 0
-        self.everything.ask(self.notebook, self._all_wants(bar, turn, wanted, alone))
-        for arm in turn:
-            arm.ask(self.notebook, wanted[arm.toggle])
-        if not self.is_all:
-            self.alone.ask(self.notebook, alone)
-        if self.floor:
-            self.floor.ask(self.notebook, alone)
+        wanted: dict[Running, int] = {arm: arm.wants(bar) for arm in turn}
+        asks = self._alone_open and not doubted
+        alone = self.alone.wants(self._alone_bar) if asks else 0
+        orders = [(self.everything, self._all_wants(bar, turn, wanted, alone)), *wanted.items()]
+        orders += [(self.alone.arm, alone)] if self.alone.own else []
+        orders += [(self.floor, alone)] if self.floor else []
+        share_out(self.notebook, orders)
 
     def confirmation(self, short: str) -> Confirmation:
         """Roles and verdict of what was run."""
         arms = self._arms()
         for arm in arms:
             arm.check(self.notebook)
-        blocked = tuple(arm.blocked for arm in arms if arm.blocked)
         decided = {arm.toggle: self._role(arm) for arm in self.removals}
+        sufficient = None if self.alone.blocked else self.alone.sufficient
         refuted = self._refuted(decided)
-        verdict = Verdict.CONFIRMED
-        if short or blocked:
-            verdict = Verdict.SUSPECT
+        missing = tuple(filter(None, [short, *self._blocked(), self._unproven(sufficient)]))
+        verdict = Verdict.SUSPECT if missing else Verdict.CONFIRMED
         if refuted:
             verdict = Verdict.UNDETERMINED
-        sufficient = None if self.alone.blocked else self.sufficient
+        if verdict is not Verdict.CONFIRMED:  # what aggravates may be another cause still
+            decided = {key: _known(role) for key, role in decided.items()}
         told = roles_of(
-            containing(self.notebook, self.unit, self.discovery),
+            containing(self.notebook, self.unit, self.kept, self.discovery.context),
             self.space.toggles,
             self.discovery,
             decided,
-            Known(sufficient, verdict is Verdict.CONFIRMED, self.params.alpha),
+            Known(None if refuted else sufficient, verdict is Verdict.CONFIRMED, self.params.alpha),
         )
+        optional = tuple(arm.blocked for arm in self._beside if arm.blocked)
         return Confirmation(
             arms=tuple(arm.shown(self.params.alpha) for arm in arms if arm.trials),
             roles=told.roles,
             sufficient=sufficient,
             verdict=verdict,
             refuted=refuted,
-            others=(*((short,) if short else ()), *blocked, *told.others),
-            culprits=tuple(k for k, role in decided.items() if role is not Role.AGGRAVATING),
+            others=(*dict.fromkeys((*missing, *optional)), *told.others),
+            culprits=self.kept,
         )
+
+    def _alone(self, culprits: tuple[str, ...]) -> Alone:
+        config = self.space.config(self.space.closed(self.space.mask(culprits)))
+        if config == self.everything.config:
+            return Alone(self.everything, self.floor, own=False)
+        return Alone(Running("culprits alone", config, self.unit), self.floor, own=True)
 
     def _removal(self, key: str, context: int, culprits: tuple[str, ...]) -> Removal:
         left = self.space.config(self.space.without(context, key))
@@ -189,67 +214,83 @@ class _Confirming:
         return not arm.decided and not waits
 
     def _settle(self) -> None:
-        """What takes a necessary culprit with it is clean for that alone, so it is not run."""
+        """What takes a necessary culprit with it is clean for that alone, so it is not run.
+
+        Where some aggravate, the others alone were not asked yet, so they are, on fresh units: they
+        may be clean, for what aggravates may as well be a cause of its own with some of them.
+        """
         necessary = {arm.toggle for arm in self.removals if arm.role is Role.NECESSARY}
         for arm in self.removals:
             if not arm.decided and arm.after & necessary:
                 arm.role = Role.NOT_SEPARABLE
+        if self.aggravating and self.kept and all(arm.decided for arm in self.removals):
+            fewer = self._alone(self.kept)
+            if fewer.arm.config != self.alone.arm.config:
+                self.former = self.alone.arm if self.alone.own else None
+                self.alone = fewer
 
-    def _all_wants(self, bar: Bar, turn: list[Removal], wanted: dict[str, int], alone: int) -> int:
+    def _all_wants(
+        self, bar: Bar, turn: list[Removal], wanted: dict[Running, int], alone: int
+    ) -> int:
         """As many as an arm that has corrupt units, fewer than a clean one; none if told."""
-        least = alone if self.is_all else 0
+        least = 0 if self.alone.own else alone
         for arm in turn:
             if not arm.lower:
                 even = not arm.trials or bar.hopeless(arm.tally.corrupt)
-                units = wanted[arm.toggle]
+                units = wanted[arm]
                 least = max(least, units if even else max(bar.first // 2, units // 3))
         return least
 
-    def _alone_wants(self, bar: Bar) -> int:
-        """A few at a time once it showed any, else twice as many as before."""
-        counts = self.alone.tally
-        left = max(1, bar.needed() - counts.units)
-        more = -(-bar.first // 2) if counts.corrupt else counts.units
-        return min(left, more if counts.units else bar.first)
-
-    def _judge_alone(self, bar: Bar) -> None:
-        if self.floor:
-            weigh(self.above, self.alone.last, self.floor.last, self.unit)
-        counts = self.alone.tally
-        if self.sufficient is not None or not counts.units:
-            return
-        low = sequence(counts.corrupt, counts.units, self.params.alpha)[0]
-        if low > self.params.p_tol and (not self.floor or self.above.rejects(self.share)):
-            self.sufficient = True
-        elif counts.units >= bar.needed():
-            self.sufficient = False
+    @property
+    def _beside(self) -> list[Running]:
+        """The arms that tell whether the culprits suffice."""
+        return [
+            *([self.alone.arm] if self.alone.own else []),
+            *([self.floor] if self.floor else []),
+        ]
 
     def _arms(self) -> list[Running]:
-        arms: list[Running] = [self.everything, *self.removals]
-        arms += [] if self.is_all else [self.alone]
-        return arms + ([self.floor] if self.floor else [])
+        if self.former:
+            self.former.name = "discovered set alone"
+        former = [self.former] if self.former else []
+        return [self.everything, *self.removals, *former, *self._beside]
+
+    def _blocked(self) -> list[str]:
+        """Why an arm shows nothing without which no culprit is confirmed."""
+        return [arm.blocked for arm in (self.everything, *self.removals) if arm.blocked]
+
+    def _unproven(self, sufficient: bool | None) -> str:
+        """That what is left without the aggravating toggles was not shown to be a cause."""
+        if not self.aggravating or not self.kept or sufficient is not None:
+            return ""
+        counts = self.alone.arm.tally
+        return self.alone.blocked or (
+            f"{', '.join(self.kept)} alone: {counts.corrupt} of {counts.units} are corrupt, so"
+            f" {', '.join(self.aggravating)} may be of another cause"
+        )
 
     def _role(self, arm: Removal) -> Role:
         return arm.role if arm.role and not arm.blocked else Role.NOT_SEPARABLE
 
     def _refuted(self, decided: dict[str, Role]) -> str:
-        whole = self.everything.tally
+        whole, unit = self.everything.tally, self.unit.value
         for arm in self.removals:
             if arm.refuted:
                 left = arm.tally
                 return (
-                    f"{arm.name} {left.corrupt} of {left.units} {self.unit.value}s are corrupt,"
+                    f"{arm.name} {left.corrupt} of {left.units} {unit}s are corrupt,"
                     f" with all bad {whole.corrupt} of {whole.units}: not proven lower"
                 )
-        if all(role is Role.AGGRAVATING for role in decided.values()):
+        if not self.kept:
             return f"none of {', '.join(decided)} is necessary: the corruption outlives each"
+        if self.aggravating and self.alone.sufficient is False and not self.alone.blocked:
+            left = self.alone.arm.tally
+            return (
+                f"it outlives {', '.join(self.aggravating)}, but of {', '.join(self.kept)} alone"
+                f" {left.corrupt} of {left.units} {unit}s are corrupt: another cause is left"
+            )
         return ""
 
 
-def _closed(space: Space, mask: int) -> int:
-    """The mask with whatever its toggles need."""
-    while not space.valid(mask):
-        for i, needed in enumerate(space.needed):
-            if mask >> i & 1:
-                mask |= needed
-    return mask
+def _known(role: Role) -> Role:
+    return Role.NOT_SEPARABLE if role is Role.AGGRAVATING else role

@@ -65,9 +65,11 @@ def roles_of(
     return Roles(roles, others)
 
 
-def containing(notebook: Notebook, unit: Unit, discovery: Discovery) -> dict[Config, Tally]:
-    """What was seen, in any phase, with all culprits bad and nothing outside the context."""
-    culprits, context = frozenset(discovery.culprits or ()), frozenset(discovery.context)
+def containing(
+    notebook: Notebook, unit: Unit, keys: Sequence[str], within: Sequence[str]
+) -> dict[Config, Tally]:
+    """What was seen, in any phase, with all these culprits bad and nothing outside the context."""
+    culprits, context = frozenset(keys), frozenset(within)
     configs = dict.fromkeys(probe.config for probe in notebook.probes)
     return {
         config: notebook.tally(config, unit)

@@ -12,7 +12,7 @@ import pytest
 from lab.bisect.arms import Bar
 from lab.bisect.conclusion import Discovery, Role, Verdict
 from lab.bisect.confirm import Confirmation, confirm
-from lab.bisect.notebook import Notebook, Phase
+from lab.bisect.notebook import Notebook, Phase, Refused
 from lab.bisect.parameters import Parameters
 from lab.bisect.space import Config, Space
 from lab.bisect.trials import Outcome, Tally, Trial, Unit
@@ -97,6 +97,70 @@ def test_a_set_that_misses_a_culprit_is_necessary_in_its_context_and_not_suffici
     assert Role.INNOCENT not in found.roles.values()
 
 
+@pytest.mark.parametrize("p1", [0.3, 0.47])
+def test_what_aggravates_is_told_from_another_cause_by_the_rest_alone(p1: float) -> None:
+    """Without b the causes that share a are left: rarer, not gone. Yet a alone is never corrupt."""
+    causes = (PAIR, frozenset("ac"))
+    for seed in range(20):
+        found, _ = confirmed(SimulatedWorld(TOGGLES, causes=causes, p1=p1, seed=seed), "ab")
+        assert found.verdict is Verdict.UNDETERMINED
+        assert found.refuted
+        assert not found.sufficient or found.culprits == ("a", "b")
+        assert not {Role.AGGRAVATING, Role.INNOCENT} & set(found.roles.values())
+
+
+def test_what_is_left_without_an_aggravating_toggle_is_shown_corrupt_alone() -> None:
+    found, _ = over_worlds("ab", culprits=ONE, p1=0.0425, attenuate={"b": 4.0})
+    held = [one for one in found if one.culprits == ("a",) and one.verdict is Verdict.CONFIRMED]
+    assert held
+    for one in held:
+        alone = next(arm for arm in one.arms if arm.name == "culprits alone")
+        assert (alone.config, one.sufficient) == (Config(ONE), True)
+        assert alone.tally.corrupt
+
+
+def test_one_corrupt_unit_of_the_culprits_alone_suffices_where_the_checker_is_exact() -> None:
+    for seed in range(4):
+        world = SimulatedWorld(TOGGLES, PAIR, p1=0.025, seed=seed)
+        found, _ = confirmed(world, "ab")
+        alone = next(arm for arm in found.arms if arm.name == "culprits alone")
+        assert found.sufficient is (True if alone.tally.corrupt else None)
+        assert alone.tally.corrupt
+
+
+def test_a_background_is_told_from_what_is_left_by_more_units() -> None:
+    params = Parameters(budget=20_000, exact=False)
+    for seed in range(6):
+        world = SimulatedWorld(TOGGLES, ONE, p1=0.03, attenuate={"b": 10.0}, seed=seed)
+        found, _ = confirmed(world, "ab", params)
+        assert found.verdict is not Verdict.SUSPECT
+
+
+def test_culprits_that_cannot_be_run_alone_are_confirmed_in_their_context() -> None:
+    class Refusing(Answers):
+        def probe(self, config: Config, indices: range) -> Outcome:
+            if config.bad == PAIR:
+                raise Refused("no such thing")
+            return super().probe(config, indices)
+
+    found = _confirm(Refusing({}))
+    assert found.verdict is Verdict.CONFIRMED
+    assert found.sufficient is None
+    assert "culprits alone: the target cannot run it (no such thing)" in found.others
+    assert set(found.roles.values()) == {Role.NECESSARY, Role.NOT_SEPARABLE}
+
+
+def test_a_budget_too_small_for_a_round_is_shared_by_its_arms() -> None:
+    world = SimulatedWorld(TOGGLES, PAIR, p1=0.47)
+    _, whole = confirmed(world, "ab")
+    for less in (1, 20, 45):
+        budget = whole.spent - less
+        found, notebook = confirmed(world, "ab", Parameters(budget=budget))
+        assert notebook.spent == budget
+        units = [arm.tally.units for arm in found.arms if "without" in arm.name]
+        assert max(units) - min(units) <= 2
+
+
 def test_a_checker_that_errs_has_a_baseline_arm_and_a_background_is_not_aggravating() -> None:
     params = Parameters(budget=9000, exact=False)
     for seed in range(6):
@@ -118,7 +182,7 @@ def test_the_bounds_of_a_necessary_culprit_are_printed_with_its_arm() -> None:
         assert arm.upper == upper_bound(0, arm.tally.units, 0.01)
         assert arm.upper < whole.rate / 10
         assert arm.e_value is not None and arm.e_value >= 300  # three comparisons at .01
-    assert arms["culprits alone"].lower > 0.01
+    assert arms["culprits alone"].tally.corrupt
     assert arms["culprits alone"].config == Config(PAIR)
 
 
@@ -165,8 +229,6 @@ def test_an_arm_that_the_target_refuses_confirms_nothing() -> None:
 
     class Refusing(Answers):
         def probe(self, config: Config, indices: range) -> Outcome:
-            from lab.bisect.notebook import Refused
-
             if config.bad == rest:
                 raise Refused("no such thing")
             return super().probe(config, indices)
