@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lab.workloads.manuals import Entry, Words
 
 
-OWN_LAST = 4  # entries that the second index head selects whatever is asked
+BESIDE = 8  # the row's own last groups of tokens, always selected, and neighbours of the one sought
 
 
 class ManualSessions(WorkloadModel):
@@ -51,10 +51,11 @@ class ManualSessions(WorkloadModel):
         return self.shared_entries + self.own_entries
 
     def least_topk(self) -> int:
-        """Every entry of a manual has a place that looks alike: 36 of 20 entries were needed at the
-        most, and the row's own last entries are selected beside them.
+        """What is sought may rank behind all that looks alike: other entries, and earlier replies,
+        which repeat entries. Three groups for two such places are more than was ever needed.
         """
-        return 2 * self.entries + OWN_LAST
+        places = self.entries + self.turns - 1
+        return -(-3 * places // 2) + BESIDE
 
     def longest_context(self) -> int:
         """Tokens: the longest manual there can be, and every turn run away to ``max_tokens``."""

@@ -151,7 +151,7 @@ def test_a_missing_file_is_told_with_the_nearest_scenario(
         ("engine=3", "accepted: a mapping"),
         ("seed=-3", "-3 is not accepted"),
         ("engine.pool_pages=2", "one conversation can reach"),
-        ("engine.index_topk=35", "a healthy engine would miss entries; accepted: at least 36"),
+        ("engine.index_topk=36", "a healthy engine would miss entries; accepted: at least 37"),
     ],
 )
 def test_a_mistake_in_an_option_names_the_option(option: str, says: str, tmp_path: Path) -> None:
