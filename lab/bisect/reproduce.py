@@ -6,6 +6,7 @@ One rule: an arm that never went where its settings point proves nothing, howeve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, log, pi
 from typing import TYPE_CHECKING
 
 from lab.bisect.conclusion import Verdict
@@ -45,7 +46,9 @@ def reproduce(notebook: Notebook, space: Space, params: Parameters) -> Reproduct
         ended = _suspect(notebook, space.suspect, held, counting)
         ended = ended or _control(notebook, space, held, counting)
     except OutOfBudget as end:
-        ended = Verdict.UNDETERMINED, f"{end}; {_wanted(held, counting, batch_sessions)}"
+        seen = notebook.tally(space.suspect, counting, Phase.REPRODUCE)
+        wanted = _wanted(held, counting, batch_sessions)
+        ended = Verdict.UNDETERMINED, f"{_rare(seen, held, counting)}{end}; {wanted}"
     except Refused as refusal:
         ended = Verdict.INVALID, _refused(notebook, space, refusal)
     unit = choose(notebook, space, params)
@@ -58,15 +61,24 @@ def reproduce(notebook: Notebook, space: Space, params: Parameters) -> Reproduct
 
 
 def excluded(found: Tally, params: Parameters) -> bool:
-    """Whether so few are corrupt that the rate is below ``p_min``.
+    """Whether so few are corrupt that the rate is below ``p_min``; wrong in ``alpha`` of cases.
 
-    The chance that a rate of ``p_min`` is called so is ``alpha`` while nothing is corrupt, and an
-    ``enough``-th of that for each count above zero that is looked at: 1.3 % in all by default.
+    One corrupt unit of an exact checker is corruption, however rare, so clean units alone exclude
+    it. Where the checker may err each count has a look of its own, and the looks share alpha.
     """
-    if found.corrupt == 0:
-        return found.units >= params.clean_units
-    bound = upper_bound(found.corrupt, found.units, params.alpha / params.enough)
-    return bound <= params.p_min
+    if found.corrupt and params.exact:
+        return False
+    return upper_bound(found.corrupt, found.units, _error(found.corrupt, params)) <= params.p_min
+
+
+def _error(corrupt: int, params: Parameters) -> float:
+    """Of the look at so many corrupt units; the inverse squares sum to alpha."""
+    return params.alpha if params.exact else params.alpha * 6 / (pi * (corrupt + 1)) ** 2
+
+
+def _clean_units(params: Parameters) -> int:
+    """Clean units that exclude ``p_min``."""
+    return ceil(log(_error(0, params)) / log(1 - params.p_min))
 
 
 def _suspect(notebook: Notebook, config: Config, params: Parameters, unit: Unit) -> Ended | None:
@@ -81,7 +93,7 @@ def _suspect(notebook: Notebook, config: Config, params: Parameters, unit: Unit)
             return _clean(notebook, config, seen, params)
         wanted = params.enough - found.corrupt
         if not found.corrupt:
-            wanted = min(wanted, params.clean_units - found.units)
+            wanted = min(wanted, max(1, _clean_units(params) - found.units))
         notebook.ask(Phase.REPRODUCE, config, notebook.trials_for(wanted, unit))
 
 
@@ -153,11 +165,21 @@ def _uncounted(seen: Sequence[Trial]) -> str:
     return f"none of {len(seen)} trials shows anything ({max(reasons, key=reasons.count)})"
 
 
+def _rare(found: Tally, params: Parameters, unit: Unit) -> str:
+    """That it was reproduced, though too seldom to go on; empty where it was not."""
+    if not params.exact or not 0 < found.corrupt < params.enough:
+        return ""
+    said = f"reproduced: {_of(found, unit)} with every toggle bad"
+    if upper_bound(found.corrupt, found.units, params.alpha) <= params.p_min:
+        said += f", rarer than {100 * params.p_min:.2g} % (at {100 * (1 - params.alpha):g} %)"
+    return said + "; "
+
+
 def _wanted(params: Parameters, unit: Unit, batch_sessions: int) -> str:
-    each = batch_sessions if unit is Unit.BOOT else 1
+    clean = _clean_units(params) * (batch_sessions if unit is Unit.BOOT else 1)
     return (
-        f"{params.clean_units * each} clean sessions, or {params.enough} corrupt {unit.value}s and"
-        " as many units with every toggle good, are needed before anything can be said"
+        f"{clean} sessions, all clean, or {params.enough} corrupt {unit.value}s and as many units"
+        " with every toggle good, are needed before anything can be said"
     )
 
 
