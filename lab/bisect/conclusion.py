@@ -29,7 +29,7 @@ class Role(StrEnum):
 
     NECESSARY = "NECESSARY"  # good: the corruption is gone
     AGGRAVATING = "AGGRAVATING"  # good: rarer, and not gone
-    INNOCENT = "INNOCENT"  # good or bad: all the same
+    INNOCENT = "INNOCENT"  # not needed, seen good and bad; a smaller change of rate is not excluded
     NOT_SEPARABLE = "NOT SEPARABLE"  # what was run cannot tell
 
 

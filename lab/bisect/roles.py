@@ -6,6 +6,11 @@ Culprits have the role that confirmation gave them. Another toggle is AGGRAVATIN
 configurations that contain all culprits, more is corrupt where it is bad, and something where it is
 good. Configurations were chosen one by one and toggles go bad together, so whoever was found first
 is held fixed when the next is tested: a bystander of an aggravating toggle is not blamed for it.
+What is tested followed from what was seen, so the level of these tests is nominal.
+
+A toggle is INNOCENT if it is not needed: the culprits suffice without it, they were seen with it
+bad and with it good, and it does not aggravate by that test. It may change the rate for all that:
+where a change by `UNLIKE` is not excluded, a sentence says so.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ import numpy as np
 
 from lab.bisect.conclusion import Role
 from lab.bisect.trials import Tally
-from lab.stats import holm
+from lab.stats import holm, sequence
 
 if TYPE_CHECKING:
     from lab.bisect.conclusion import Discovery
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from lab.bisect.trials import Unit
 
 Seen = Mapping["Config", Tally]
+UNLIKE = 3  # so many times the rate is another rate
 
 
 @dataclass(frozen=True)
@@ -55,14 +61,38 @@ def roles_of(
 ) -> Roles:
     """``decided`` are the culprits' roles; of the rest those that aggravate, then the innocent."""
     tested = [key for key in discovery.context if key not in decided]
-    found, others = aggravating(seen, tested, known.alpha)
+    raising = [key for key, role in decided.items() if role is Role.AGGRAVATING]
+    found, others = aggravating(seen, tested, known.alpha, raising)
     rivals = set() if known.confirmed else {key for some in discovery.candidates for key in some}
-    roles: dict[str, Role] = {}
-    for key in toggles:
-        innocent = known.sufficient and key in tested and key not in rivals
-        default = Role.INNOCENT if innocent else Role.NOT_SEPARABLE
-        roles[key] = decided.get(key) or found.get(key, default)
-    return Roles(roles, others)
+    innocent = {
+        key: Role.INNOCENT
+        for key in tested
+        if known.sufficient and key not in rivals and key not in found and _both_ways(seen, key)
+    }
+    told = {**innocent, **found, **decided}
+    roles = {key: told.get(key, Role.NOT_SEPARABLE) for key in toggles}
+    return Roles(roles, (*others, *unlike(seen, list(innocent), known.alpha)))
+
+
+def unlike(seen: Seen, innocent: Sequence[str], alpha: float) -> tuple[str, ...]:
+    """Which innocent toggles may raise the rate much; by bounds that share alpha."""
+    each = alpha / max(1, 2 * len(innocent))
+    may = [key for key in innocent if _ratio(seen, key, each) >= UNLIKE]
+    if not may:
+        return ()
+    return (f"not needed, but may raise the rate {UNLIKE} times or more: {', '.join(may)}",)
+
+
+def _ratio(seen: Seen, key: str, alpha: float) -> float:
+    """The most that the rate with ``key`` bad is of the rate with it good."""
+    bad, good = _summed(seen, key, bad=True), _summed(seen, key, bad=False)
+    low = sequence(good.corrupt, good.units, alpha)[0]
+    return sequence(bad.corrupt, bad.units, alpha)[1] / low if low else float("inf")
+
+
+def _both_ways(seen: Seen, key: str) -> bool:
+    """Whether it was seen bad and good beside all culprits."""
+    return all(_summed(seen, key, bad=bad).units for bad in (True, False))
 
 
 def containing(
@@ -79,15 +109,16 @@ def containing(
 
 
 def aggravating(
-    seen: Seen, toggles: Sequence[str], alpha: float
+    seen: Seen, toggles: Sequence[str], alpha: float, raising: Sequence[str] = ()
 ) -> tuple[dict[str, Role], tuple[str, ...]]:
     """Toggles that raise the rate, strongest first; those that none tells apart are not separable.
 
-    A toggle without which nothing is corrupt at all may be a culprit that was missed: a sentence.
+    ``raising`` are known to. A toggle without which nothing is corrupt at all may be a culprit that
+    was missed: a sentence.
     """
     roles: dict[str, Role] = {}
     others: list[str] = []
-    fixed: list[str] = []
+    fixed = list(raising)
     left = list(toggles)
     while left:
         p_values = [raises(seen, key, fixed) for key in left]

@@ -44,7 +44,30 @@ def test_a_toggle_that_raises_the_rate_and_is_not_needed_aggravates() -> None:
     seen = {config("abc"): Tally(100, 40), config("ac"): Tally(100, 8), config("ab"): Tally(50, 21)}
     told = roles_of(seen, ("a", "b", "c"), FOUND, {"a": Role.NECESSARY}, KNOWN)
     assert told.roles == {"a": Role.NECESSARY, "b": Role.AGGRAVATING, "c": Role.INNOCENT}
-    assert told.others == ()
+
+
+def test_a_change_of_rate_that_is_not_excluded_is_told() -> None:
+    few = {config("abc"): Tally(30, 10), config("ac"): Tally(9, 2), config("ab"): Tally(300, 95)}
+    told = roles_of(few, ("a", "b", "c"), FOUND, {"a": Role.NECESSARY}, KNOWN)
+    assert told.roles["b"] is told.roles["c"] is Role.INNOCENT
+    assert told.others == ("not needed, but may raise the rate 3 times or more: b",)
+    many = {it: Tally(50 * seen.units, 50 * seen.corrupt) for it, seen in few.items()}
+    assert roles_of(many, "abc", FOUND, {"a": Role.NECESSARY}, KNOWN).others == ()
+
+
+def test_a_toggle_that_was_never_seen_both_ways_is_not_innocent() -> None:
+    seen = {config("abc"): Tally(30, 10), config("ab"): Tally(9, 2)}
+    told = roles_of(seen, ("a", "b", "c"), FOUND, {"a": Role.NECESSARY}, KNOWN)
+    assert told.roles["b"] is Role.NOT_SEPARABLE
+    assert told.roles["c"] is Role.INNOCENT
+
+
+def test_beside_a_discovered_toggle_that_aggravates_a_bystander_is_innocent() -> None:
+    seen = {config("abc"): Tally(200, 80), config("a"): Tally(50, 4), config("ac"): Tally(50, 4)}
+    decided = {"a": Role.NECESSARY, "b": Role.AGGRAVATING}
+    told = roles_of(seen, ("a", "b", "c"), FOUND, decided, KNOWN)
+    assert raises(seen, "c") < ALPHA
+    assert told.roles["c"] is Role.INNOCENT
 
 
 def test_a_bystander_of_an_aggravating_toggle_is_not_blamed() -> None:
@@ -84,7 +107,8 @@ def test_nobody_is_innocent_where_the_culprits_alone_do_not_suffice(
 
 def test_toggles_of_other_candidates_are_not_separable_until_confirmed() -> None:
     known = Known(sufficient=True, confirmed=False, alpha=ALPHA)
-    told = roles_of({}, ("a", "b", "c"), FOUND, {"a": Role.NOT_SEPARABLE}, known)
+    seen = {config("abc"): Tally(20, 9), config("a"): Tally(9, 4)}
+    told = roles_of(seen, ("a", "b", "c"), FOUND, {"a": Role.NOT_SEPARABLE}, known)
     assert told.roles["b"] is Role.INNOCENT
     assert told.roles["c"] is Role.NOT_SEPARABLE
 
