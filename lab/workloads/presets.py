@@ -68,17 +68,20 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             engine=MappingProxyType(SMALL_ENGINE | {"chunked_prefill": 8192}),  # production's
         ),
         "campaign": Preset(
-            about="8 sessions of 2 turns over contexts of about 1,600 tokens, in any configuration",
+            about="24 sessions of 2 turns over contexts of 1,600 tokens, in any configuration",
             # no two sessions share a manual beyond its head, so prefixes come back by one way only
             workload=MappingProxyType(
                 SMALL_LOAD
-                | {"groups": 8, "shared_entries": 1, "private_entries": 1, "max_tokens": 240}
+                | {"sessions": 24, "groups": 24, "max_tokens": 240}
+                | {"shared_entries": 1, "private_entries": 1}
             ),
-            # index_topk is that of the small presets: with 8, which the load's own bound allows,
-            # a healthy engine misread a prompt. The pool holds six of eight conversations, and less
-            # than all prompts, so that prefixes leave the prefill side of a pair as well
+            # the pool holds two thirds of the conversations, and less than all prompts, so that
+            # prefixes leave the prefill side of a pair as well; a session of 24 costs half as much
+            # as one of 8, since a step costs much the same however many rows it has
             engine=MappingProxyType(
-                SMALL_ENGINE | {"pool_pages": 44, "decode_pool_pages": 48, "chunked_prefill": 2048}
+                SMALL_ENGINE
+                | {"pool_pages": 96, "decode_pool_pages": 120}
+                | {"chunked_prefill": 2048, "concurrency": 24}
             ),
         ),
     }
