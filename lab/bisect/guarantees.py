@@ -39,6 +39,11 @@ def _missed(conclusion: Conclusion, params: Parameters) -> str:
 
 
 def _uncontrolled(conclusion: Conclusion, params: Parameters) -> str:
+    if conclusion.posterior:
+        return (
+            "That no toggle explains it rests on a model, not on a test: averaged over its prior,"
+            f" it is wrong in at most {_percent(params.alpha)} of cases."
+        )
     if params.exact and conclusion.good and conclusion.good.corrupt:
         return "The checker is exact: one corrupt reply with every toggle good is enough."
     return (
@@ -50,9 +55,14 @@ def _uncontrolled(conclusion: Conclusion, params: Parameters) -> str:
 def _undetermined(conclusion: Conclusion, params: Parameters) -> str:
     if not conclusion.candidates:
         return "Nothing is concluded about any toggle."
+    if not conclusion.posterior:
+        return f"Discovery by {conclusion.method} bounds nothing of the sets that it did not reach."
+    rates = "no background and rates" if params.exact else "a background and rates"
     return (
         f"The sets that are left hold the culprit in at least {_percent(1 - params.alpha)} of"
-        f" cases at every look, provided that it has at most {params.most} toggles."
+        f" cases at every look, provided that there is one cause of at most {params.most} toggles,"
+        f" {rates} as in its model, and independent {conclusion.unit.value}s; two causes"
+        " that share toggles, or a background that was not reckoned with, may exclude it."
     )
 
 
@@ -66,15 +76,25 @@ def _discovered(conclusion: Conclusion, params: Parameters) -> str:
 
 
 def _confirmed(conclusion: Conclusion, params: Parameters) -> tuple[str, ...]:
-    arms = len(conclusion.culprits) + 1
+    units = f"{conclusion.unit.value}s"
     sentences = [
-        f"Confirmation rests on no model but independent {conclusion.unit.value}s: its {arms}"
-        f" comparisons, on fresh seeds, together err in at most {_percent(params.alpha)} of cases.",
+        f"Confirmation rests on no model but independent {units}: on fresh seeds, over all rounds,"
+        f" {_error(conclusion, params)} of cases end with a set that can spare a toggle. One is"
+        " spared where the rate without it is a tenth of the rate seen with it, or"
+        f" {_percent(params.p_tol)} of the {units}, whichever is more.",
         _minimal(conclusion),
         "Causes that each suffice are found one at a time: fix this one and bisect again.",
     ]
     if Role.AGGRAVATING in conclusion.roles.values():
-        sentences.append("An aggravating toggle changes the rate; it is not part of the cause.")
+        sentences.append(
+            "An aggravating toggle raises the rate, and is not needed; outside the discovered set"
+            " that rests on a test which does not count how configurations were chosen."
+        )
+    if Role.INNOCENT in conclusion.roles.values():
+        sentences.append(
+            "An innocent toggle is not needed: it is corrupt without it. That it changes the rate,"
+            " or is part of another cause, is not excluded."
+        )
     if conclusion.thresholds:
         sentences.append(
             "A bracket rests on the model of discovery, and says nothing of levels in between."
@@ -82,16 +102,32 @@ def _confirmed(conclusion: Conclusion, params: Parameters) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def _error(conclusion: Conclusion, params: Parameters) -> str:
+    """Of the claim that no toggle can be left out, and that the set suffices.
+
+    Every toggle of the discovered set has a test at alpha, and all had to pass: alpha in all
+    (Berger 1982). With m that passed as aggravating, m false ones may hide so, and a further one is
+    needed to be wrong: by Markov's inequality (m + 1) alpha. Where the checker may err, sufficiency
+    has the e-process's share; an exact one's corrupt unit cannot be wrong.
+    """
+    tested = [arm.name.removeprefix("without ") for arm in conclusion.arms if arm.e_value]
+    aggravating = sum(conclusion.roles.get(key) is Role.AGGRAVATING for key in tested)
+    error = params.alpha * (aggravating + 1)
+    if not params.exact and conclusion.sufficient:
+        error += params.alpha / (len(tested) + 1)
+    return f"at most {_percent(error)}"
+
+
 def _minimal(conclusion: Conclusion) -> str:
     if not conclusion.context:
         return "No toggle of the set can be left out."
+    without = {
+        True: "alone it suffices.",
+        False: "alone it does not suffice: nothing of that rate is left.",
+        None: "whether it suffices without them is not shown.",
+    }[conclusion.sufficient]
     context = ", ".join(conclusion.context)
-    if conclusion.sufficient:
-        return f"No toggle of the set can be left out where {context} are bad; alone it suffices."
-    return (
-        f"No toggle of the set can be left out where {context} are bad;"
-        " whether it suffices without them is not shown."
-    )
+    return f"No toggle of the set can be left out where {context} are bad; {without}"
 
 
 def _percent(share: float) -> str:

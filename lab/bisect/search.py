@@ -24,6 +24,7 @@ from lab.bisect.sentences import (
     refusals,
     refutations,
     undecided,
+    unspent,
 )
 from lab.bisect.threshold import threshold
 from lab.bisect.trials import Tally
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Ladders", "guarantee", "search"]
 
 ROUNDS = 5  # discoveries in all, where confirmation refutes what was found
+FIRST = 0.9  # of alpha is for the first confirmation; the later ones share the rest
 Ladders = Mapping[str, Sequence[Any]]  # a numeric toggle's levels, from good to bad
 
 
@@ -87,7 +89,7 @@ class _Search:
         refuted: Refuted = {}
         tried: list[tuple[tuple[str, ...] | None, tuple[str, ...]]] = []
         found, space = self.shown, self.space
-        for _ in range(ROUNDS):
+        for turn in range(ROUNDS):
             discovery = method(self.notebook, space, self.params, unit, self.note)
             if (discovery.culprits, discovery.context) in tried:
                 break  # it learnt nothing
@@ -97,35 +99,46 @@ class _Search:
             found = self._suspect(discovery)
             if until is Verdict.SUSPECT:
                 return replace(found, reason=f"{names(found.culprits)}: discovered")
-            bad = found.bad or Tally()
-            confirmation = confirm(self.notebook, self.space, self.params, unit, discovery, bad)
+            bad, params = found.bad or Tally(), self._of_turn(turn)
+            confirmation = confirm(self.notebook, self.space, params, unit, discovery, bad)
             found = self._confirmed(found, discovery, confirmation)
             if not confirmation.refuted:
                 return found
             refuted[discovery.culprits] = confirmation
-            space = self._left(space, confirmation)
+            space = self._left(space, discovery, confirmation)
         left = tuple(keys for keys in found.candidates if keys not in refuted)
         found = replace(found, verdict=Verdict.UNDETERMINED, culprits=(), candidates=left)
-        return replace(found, reason=refutations(refuted))
+        return replace(found, reason=f"{refutations(refuted)}; {unspent(self.notebook)}")
 
-    def _left(self, space: Space, refuted: Confirmation) -> Space:
+    def _of_turn(self, turn: int) -> Parameters:
+        """With this confirmation's share of alpha: in all turns together they err so often."""
+        share = FIRST if turn == 0 else (1 - FIRST) / (ROUNDS - 1)
+        return replace(self.params, alpha=self.params.alpha * share)
+
+    def _left(self, space: Space, discovery: Discovery, refuted: Confirmation) -> Space:
         """Where to go on: without the toggle that was refuted it is corrupt still.
 
-        So a cause is in what is left, and no toggle outside is needed for it.
+        So a cause is in what is left, and no toggle outside is needed for it. Where the checker may
+        err, it is sought in the arm that is the most corrupt, even if none is beyond the background
+        yet: discovery asks for more.
         """
-        least = 0.0 if self.params.exact else self.params.p_tol
-        corrupt = [arm for arm in refuted.arms if arm.tally.corrupt and arm.lower > least]
-        inside = [arm for arm in corrupt if 0 < len(arm.config.bad) < len(space.toggles)]
-        if not inside:
+        inside = [arm for arm in refuted.arms if 0 < len(arm.config.bad) < len(discovery.context)]
+        corrupt = [arm for arm in inside if arm.tally.corrupt]
+        if not corrupt:
             return space
-        most = max(inside, key=lambda arm: arm.lower)
+        most = max(corrupt, key=lambda arm: arm.lower)
         return self.space.within(self.space.mask(most.config.bad))
 
     def _open(self, discovery: Discovery, refuted: Refuted) -> Conclusion:
         """No culprit: none of the toggles, or several sets left."""
-        none = discovery.culprits is not None
+        whole = len(discovery.context) == len(self.space.toggles)
+        none = discovery.culprits is not None and whole
         said = (
-            "no toggle on offer explains it" if none else f"{len(discovery.candidates)} sets left"
+            "no toggle on offer explains it"
+            if none
+            else f"with {names(discovery.context)} bad: no toggle explains it"
+            if discovery.culprits is not None
+            else f"{len(discovery.candidates)} sets left"
         )
         return replace(
             self.shown,

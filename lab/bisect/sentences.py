@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lab.stats import lower_bound
+from lab.bisect.background import beyond
 
 if TYPE_CHECKING:
     from lab.bisect.conclusion import Bracket, Conclusion
@@ -40,16 +40,21 @@ def corrupt_elsewhere(notebook: Notebook, params: Parameters, found: Conclusion)
     configs = dict.fromkeys(probe.config for probe in notebook.probes)
     others = [it for it in configs if not it.levels and not it.bad >= set(found.culprits)]
     counts = [notebook.tally(config, found.unit) for config in others]
-    if params.exact:
-        return any(seen.corrupt for seen in counts)
-    alpha = params.alpha / max(1, len(counts))
-    return any(lower_bound(it.corrupt, it.units, alpha) > params.p_tol for it in counts)
+    return any(beyond(seen, params, looks=len(counts)) for seen in counts)
 
 
 def refutations(refuted: Refuted) -> str:
     """What was discovered, and why it is not so."""
     return "; ".join(
         f"{names(key)} refuted on fresh seeds: {it.refuted}" for key, it in refuted.items()
+    )
+
+
+def unspent(notebook: Notebook) -> str:
+    """That it was given up, not cut short."""
+    return (
+        f"given up, for nothing else was learnt, with {notebook.spent} of {notebook.budget}"
+        " sessions spent"
     )
 
 
