@@ -30,16 +30,16 @@ class Contrast:
 
 def together(probes: Sequence[Probe], found: Conclusion) -> Contrast:
     """With every culprit bad, and with one of them good; both empty where there is no culprit."""
-    asked = _asked(probes, found) if found.culprits else []
-    return _apart(asked, frozenset(found.culprits).issubset, found.unit)
+    within = asked(probes, found) if found.culprits else []
+    return _apart(within, frozenset(found.culprits).issubset, found.unit)
 
 
 def contrasts(probes: Sequence[Probe], found: Conclusion, space: Space) -> dict[str, Contrast]:
     """Of each toggle: with it bad, and with it good and whatever needs it."""
-    asked, culprits = _asked(probes, found), space.mask(found.culprits)
+    within, culprits = asked(probes, found), space.mask(found.culprits)
     return {
         key: _apart(
-            [it for it in asked if it.config.bad.issuperset(_others(it, key, space, culprits))],
+            [it for it in within if it.config.bad.issuperset(_others(it, key, space, culprits))],
             lambda bad, key=key: key in bad,  # type: ignore[misc]
             found.unit,
         )
@@ -52,13 +52,16 @@ def _others(probe: Probe, key: str, space: Space, culprits: int) -> Sequence[str
     return space.keys(culprits if key in probe.config.bad else space.without(culprits, key))
 
 
-def _asked(probes: Sequence[Probe], found: Conclusion) -> list[Probe]:
-    """The probes within the context, but those with a knob between good and bad."""
-    within = frozenset([*found.culprits, *found.context])
+def asked(probes: Sequence[Probe], found: Conclusion) -> list[Probe]:
+    """The probes within the context, but those with a knob between good and bad.
+
+    What is outside the context may have a cause of its own, and is no evidence for this one.
+    """
+    context = frozenset([*found.culprits, *found.context])
     return [
         probe
         for probe in probes
-        if not probe.config.levels and (not within or probe.config.bad <= within)
+        if not probe.config.levels and (not context or probe.config.bad <= context)
     ]
 
 

@@ -1,7 +1,6 @@
 """What was seen where all culprits are bad, beside where they are not.
 
-One rule: only what the trials counted; a configuration with a culprit at a level between good and
-bad belongs to neither side.
+One rule: only what the trials counted, of the probes that rates are compared of, too.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lab.bisect.contrast import asked
 from lab.bisect.trials import Trial, sessions, summed
 
 if TYPE_CHECKING:
+    from lab.bisect.conclusion import Conclusion
     from lab.bisect.notebook import Probe
-    from lab.bisect.space import Config
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,12 @@ class Evidence:
     cleared: Seen
 
 
-def evidence(probes: Sequence[Probe], culprits: Collection[str]) -> Evidence:
-    """Add up both sides; without culprits name every toggle, and the first side is all bad."""
+def evidence(probes: Sequence[Probe], found: Conclusion, offered: Collection[str] = ()) -> Evidence:
+    """Add up both sides; without culprits the first side has every toggle ``offered`` bad."""
+    culprits = frozenset(found.culprits or offered)
     sides = {True: list[Trial](), False: list[Trial]()}
-    for probe in probes:
-        side = _side(probe.config, culprits)
-        if side is not None:
-            sides[side] += probe.outcome
+    for probe in asked(probes, found):
+        sides[culprits <= probe.config.bad] += probe.outcome
     return Evidence(seen(sides[True]), seen(sides[False]))
 
 
@@ -60,10 +59,3 @@ def seen(trials: Iterable[Trial]) -> Seen:
         exposure=summed(trial.exposure for trial in every),
         reach=summed(trial.reach for trial in every),
     )
-
-
-def _side(config: Config, culprits: Collection[str]) -> bool | None:
-    """Whether every culprit is bad; None where one of them is at a level between."""
-    if any(key in culprits for key, _ in config.levels):
-        return None
-    return all(key in config.bad for key in culprits)

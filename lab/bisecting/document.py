@@ -45,7 +45,7 @@ class Bisected:
 def document(done: Bisected) -> dict[str, Any]:
     """The whole verdict; shares and intervals between 0 and 1."""
     found, notebook, flips = done.conclusion, done.notebook, done.scenario.toggles
-    seen = evidence(notebook.probes, found.culprits or tuple(flips))
+    seen = evidence(notebook.probes, found, tuple(flips))
     both = together(notebook.probes, found)
     held = held_to(done.params, found.unit, notebook.world.batch_sessions)
     return {
