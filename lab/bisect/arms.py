@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import ceil, floor, log, pi
 from typing import TYPE_CHECKING
 
+from lab.bisect.background import beyond
 from lab.bisect.conclusion import Arm, Role
 from lab.bisect.notebook import Phase, Refused
 from lab.bisect.trials import Tally, Trial, Unit, tally
@@ -149,7 +150,7 @@ class Removal(Running):
             return
         counts = self.tally
         if bar.hopeless(counts.corrupt):
-            if self.lower and (bar.exact or self._low(bar) > bar.p_tol):
+            if self.lower and beyond(counts, bar):
                 self.role = Role.AGGRAVATING
             elif self.lower:  # less than with it; more units tell whether it is the background
                 self._give_up(bar)
@@ -167,10 +168,6 @@ class Removal(Running):
                 f"{self.name}: {counts.corrupt} of {counts.units} are corrupt,"
                 " which may be the background as well"
             )
-
-    def _low(self, bar: Bar) -> float:
-        counts = self.tally
-        return sequence(counts.corrupt, counts.units, bar.alpha)[0]
 
     def shown(self, alpha: float) -> Arm:
         """With the evidence, and the bound that the role rests on."""

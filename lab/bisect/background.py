@@ -6,17 +6,32 @@ sequence's, since counts are looked at after every probe.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lab.stats import sequence
 
 if TYPE_CHECKING:
-    from lab.bisect.parameters import Parameters
     from lab.bisect.trials import Tally
 
 
-def beyond(counts: Tally, params: Parameters, looks: int = 1) -> bool:
+class Held(Protocol):
+    """What a count is held to."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the checker never errs."""
+
+    @property
+    def p_tol(self) -> float:
+        """The most that the background may have."""
+
+    @property
+    def alpha(self) -> float:
+        """The error allowed."""
+
+
+def beyond(counts: Tally, to: Held, looks: int = 1) -> bool:
     """Whether more is corrupt than a background of ``p_tol``; ``looks`` counts share alpha."""
-    if params.exact or not counts.corrupt:
+    if to.exact or not counts.corrupt:
         return counts.corrupt > 0
-    return sequence(counts.corrupt, counts.units, params.alpha / looks)[0] > params.p_tol
+    return sequence(counts.corrupt, counts.units, to.alpha / looks)[0] > to.p_tol
