@@ -68,6 +68,8 @@ def toggles(told: Document) -> Section:
         f"{marked}{told['outcome'].capitalize()} {told['unit']}s with the toggle bad and with it"
         f" good{besides}; of all phases, so a description; intervals are Clopper-Pearson's."
     )
+    if "INNOCENT" in told["roles"].values():
+        line += " INNOCENT: not needed for it; a smaller change of its rate is not excluded."
     return Section("Toggles", heads, tuple(rows), ("role",), (line,))
 
 

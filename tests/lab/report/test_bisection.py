@@ -81,6 +81,7 @@ def test_a_toggle_has_its_role_and_its_rates_where_the_other_culprits_are_bad() 
         *("20.5 (9 of 44)", "15.0 (6 of 40)", "5.7–29.8"),
     )
     assert row(found, "concurrency")[3] == Role.AGGRAVATING.value
+    assert "INNOCENT: not needed for it; a smaller change of its rate is not excl" in found.lines[0]
 
 
 def test_arms_stand_with_units_rate_interval_bounds_and_evidence() -> None:
