@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -85,7 +86,11 @@ class Workers:
         pool.shutdown(cancel_futures=True)
 
     def _submit(self, task: Callable[[T], R], item: T) -> Future[R]:
-        """To a process that, like every one that it starts, was born deaf to Ctrl-C."""
+        """To a process that, like every one that it starts, was born deaf to Ctrl-C.
+
+        The first semaphore of a pool would start the tracker, which unblocks the signal again.
+        """
+        resource_tracker.ensure_running()
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             if self._pool is None:
@@ -99,6 +104,7 @@ class Workers:
 
 def _begin() -> None:
     """In the worker: an end when there is nobody left to work for."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

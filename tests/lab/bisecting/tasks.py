@@ -28,10 +28,16 @@ def die(number: int) -> int:
     os._exit(9)
 
 
-def hears_interruptions(number: int) -> bool:
-    """Whether Ctrl-C, which goes to every process of a terminal, would reach this one."""
-    os.kill(os.getpid(), signal.SIGINT)
-    return signal.SIGINT not in signal.sigpending()
+def deafness(place: tuple[str, int]) -> tuple[int, bool, bool]:
+    """This process, whether it was born deaf to Ctrl-C and whether it ignores what it hears.
+
+    It waits for as many others as it was told, so every process answers once.
+    """
+    folder, many = place
+    Path(folder, str(os.getpid())).touch()
+    started(Path(folder), many)
+    born = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    return os.getpid(), born, signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def long(folder: str) -> int:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,17 @@ def test_a_process_that_dies_is_told_of_and_the_next_task_gets_another() -> None
         assert dict(workers.run(tasks.square, [3])) == {0: 9}
 
 
-def test_a_worker_never_hears_an_interruption() -> None:
+def test_no_worker_hears_an_interruption_not_even_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource_tracker, "_resource_tracker", resource_tracker.ResourceTracker())
+    monkeypatch.setattr(
+        resource_tracker, "ensure_running", resource_tracker._resource_tracker.ensure_running
+    )
     with Workers(2) as workers:
-        assert dict(workers.run(tasks.hears_interruptions, [0])) == {0: False}
+        told = dict(workers.run(tasks.deafness, [(str(tmp_path), 2)] * 2))
+    assert len({pid for pid, _, _ in told.values()}) == 2
+    assert [(born, ignores) for _, born, ignores in told.values()] == [(True, True)] * 2
 
 
 def test_an_interruption_ends_the_workers_in_the_middle_of_what_they_do(tmp_path: Path) -> None:
