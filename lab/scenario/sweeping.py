@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ACCEPTED = "KEY=V1,V2,..., or KEY=LOW..HIGH"
 RANGE = ".."
+LARGEST = 1e15  # what floats still count one by one
+MOST = 64  # levels: every one is an arm
 
 
 def swept(scenario: Scenario, toggle: str | None) -> Scenario:
@@ -50,10 +52,13 @@ def _asked(toggle: str) -> tuple[str, list[Any]]:
     if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in levels):
         what = "a ladder is of numbers; `kvlab ab` compares two values of any toggle"
         raise ScenarioError(f"--toggle {toggle}: {what}")
+    if not all(abs(one) <= LARGEST for one in levels):  # nor is what is no number within it
+        what = f"levels are numbers of at most {LARGEST:g}"
+        raise ScenarioError(f"--toggle {toggle}: not a ladder; {what}")
     if RANGE in text:
         levels = list(ladder(*levels)) if len(levels) == 2 and levels[0] != levels[1] else []
-    if len(set(levels)) != len(levels) or len(levels) < 2:
-        what = "levels that differ, two at least"
+    if len(set(levels)) != len(levels) or not 2 <= len(levels) <= MOST:
+        what = f"levels that differ, two at least and {MOST} at most"
         raise ScenarioError(f"--toggle {toggle}: not a ladder; accepted: {ACCEPTED}, {what}")
     return key, levels
 

@@ -61,6 +61,10 @@ def test_a_sweep_keeps_load_build_and_settings_and_expects_nothing(tmp_path: Pat
         ("concurency=1,2", "unknown key 'concurency'"),
         ("index_k=bf16,fp8", "a ladder is of numbers; `kvlab ab` compares two values"),
         ("graph=true,false", "a ladder is of numbers"),
+        ("host_ratio=1..1e400", "--toggle host_ratio=1..1e400: not a ladder; levels are numbers"),
+        ("host_ratio=.nan,1", "--toggle host_ratio=.nan,1: not a ladder; levels are numbers"),
+        (f"concurrency=1,1{'0' * 400}", "not a ladder; levels are numbers of at most 1e+15"),
+        (f"concurrency={','.join(map(str, range(1, 70)))}", "two at least and 64 at most"),
         ("concurrency=0,4", "--toggle concurrency=0,4: arms.0.concurrency: 0 is not accepted"),
     ],
 )
