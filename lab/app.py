@@ -72,8 +72,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def answer(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     try:
-        code = app(args=argv, prog_name="kvlab", standalone_mode=False)
-        return code if isinstance(code, int) else 0
+        return _run(argv)
     except LabError as error:
         return _say(str(error), error.exit_code)
     except TyperException as error:
@@ -86,6 +85,18 @@ def answer(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
+def _run(argv: Sequence[str] | None) -> int:
+    """What the command answers; a failure that is an interruption's is told as that."""
+    try:
+        code = app(args=argv, prog_name="kvlab", standalone_mode=False)
+    except (LabError, TyperException):
+        raise
+    except Exception:
+        interrupts.check()
+        raise
+    return code if isinstance(code, int) else 0
+
+
 def _not_an_interruption(record: logging.LogRecord) -> bool:
     """Lets asyncio report any task that failed, but not one that the user stopped with Ctrl-C."""
     return not (record.exc_info and isinstance(record.exc_info[1], KeyboardInterrupt))
@@ -94,6 +105,7 @@ def _not_an_interruption(record: logging.LogRecord) -> bool:
 def _misused(error: TyperException) -> int:
     """An option or a command that there is not; without a message, the help was printed."""
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    message = message.replace("Input should be", "must be")
     context = getattr(error, "ctx", None)
     hint = f" (`{context.command_path} --help` explains)" if context else ""
     return _say(message + hint, 2) if message else 0

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +39,20 @@ def check() -> None:
     """Raise ``KeyboardInterrupt`` if an interruption was noted, and nobody may have heard it."""
     if _noted:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """What fails in this block after an interruption was noted is that interruption.
+
+    DuckDB turns the ``KeyboardInterrupt`` that comes within a statement into a ``RuntimeError``.
+    """
+    try:
+        yield
+    except Exception as error:
+        if _noted:
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _dropped(told: UnraisableHookArgs) -> None:

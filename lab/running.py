@@ -54,7 +54,7 @@ def run_scenario(
     _make(out or results.path.parent)
     run = results.begin_run(scenario.name, scenario.source, scenario.seed, versions(), how)
     try:
-        with progress:
+        with interrupts.heard(), progress:
             for arm in scenario.arms:
                 tick = progress.arm(arm.name, scenario.sessions(arm))
                 history = run_arm(scenario, arm, scenario.seed, tick)
@@ -65,7 +65,9 @@ def run_scenario(
         results.finish_run(run, RunStatus.INTERRUPTED)
         stored = len(results.run(run).arms)
         word = f"interrupted: {stored} of {len(scenario.arms)} arms are stored as run {run}"
-        raise Interrupted(word + (f"; `kvlab judge {run}` judges them" if stored else "")) from None
+        raise Interrupted(
+            word + (f"; `kvlab judge {run}{results.where}` judges them" if stored else "")
+        ) from None
     except BaseException:
         results.finish_run(run, RunStatus.FAILED)
         raise

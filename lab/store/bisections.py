@@ -39,6 +39,13 @@ LEGAL: dict[RunStatus, frozenset[RunStatus]] = {
     RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
     RunStatus.DONE: frozenset(),
 }
+COLUMNS = """
+    SELECT id, scenario, yaml, seed, method, options, versions, status, started_at, verdict,
+        (SELECT count(*) FROM trials WHERE bisection = id),
+        (SELECT coalesce(sum(sessions), 0) FROM trials WHERE bisection = id),
+        (SELECT coalesce(sum(wall_s), 0) FROM trials WHERE bisection = id)
+    FROM bisections
+    """
 
 
 class Bisections:
@@ -72,6 +79,19 @@ class Bisections:
     def resume_bisection(self, bisection: str) -> None:
         """Say that one which was interrupted, or failed, runs again."""
         self._move(bisection, RunStatus.RUNNING, None)
+
+    def extend_bisection(self, bisection: str, options: Mapping[str, Any]) -> None:
+        """Let one that does not run go on under other options; what it concluded is kept meanwhile.
+
+        Its probes are put together again, as they may be asked in another order from now on.
+        """
+        with transaction(self.db, str(self.path)):
+            self.db.execute(
+                "UPDATE bisections SET options = ?, status = ? WHERE id = ?",
+                [encode(dict(options)), RunStatus.INTERRUPTED.value, bisection],
+            )
+            self.db.execute("UPDATE trials SET probe = NULL WHERE bisection = ?", [bisection])
+        self.resume_bisection(bisection)
 
     def finish_bisection(
         self, bisection: str, status: RunStatus | str, verdict: Mapping[str, Any] | None = None
@@ -108,27 +128,20 @@ class Bisections:
 
     def bisections(self) -> list[StoredBisection]:
         """Every bisection, oldest first."""
-        found = self.db.execute(
-            """
-            SELECT id, scenario, yaml, seed, method, options, versions, status, started_at, verdict,
-                (SELECT count(*) FROM trials WHERE bisection = id),
-                (SELECT coalesce(sum(sessions), 0) FROM trials WHERE bisection = id),
-                (SELECT coalesce(sum(wall_s), 0) FROM trials WHERE bisection = id)
-            FROM bisections ORDER BY started_at, rowid
-            """
-        ).fetchall()
+        found = self.db.execute(f"{COLUMNS} ORDER BY started_at, rowid").fetchall()
         return [bisection_of(row) for row in found]
 
     def bisection(self, bisection: str) -> StoredBisection:
         """One bisection by its whole id; raises ``StoreError``."""
-        for stored in self.bisections():
-            if stored.id == bisection:
-                return stored
-        raise StoreError(f"{self.path}: no bisection {bisection!r}")
+        row = self.db.execute(f"{COLUMNS} WHERE id = ?", [bisection]).fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: no bisection {bisection!r}")
+        return bisection_of(row)
 
     def resolve_bisection(self, name: str) -> str:
         """A bisection's id from ``last``, the id's beginning, or its four last characters."""
-        return named(name, [stored.id for stored in self.bisections()], BISECTION, self.path)
+        found = self.db.execute("SELECT id FROM bisections ORDER BY started_at, rowid").fetchall()
+        return named(name, [known for (known,) in found], BISECTION, self.path)
 
     def trials(self, bisection: str) -> Remembered:
         """Every trial that ended, by configuration and index, in the order in which they ended."""
@@ -190,6 +203,6 @@ class Bisections:
             raise StoreError(f"{self.path}: {word}")
         with transaction(self.db, str(self.path)):
             self.db.execute(
-                "UPDATE bisections SET status = ?, verdict = ? WHERE id = ?",
+                "UPDATE bisections SET status = ?, verdict = coalesce(?, verdict) WHERE id = ?",
                 [to.value, None if verdict is None else encode(dict(verdict)), bisection],
             )

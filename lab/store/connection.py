@@ -26,6 +26,8 @@ def connect(path: Path) -> duckdb.DuckDBPyConnection:
 
     DuckDB locks the file for the whole process, so one process at a time has a database.
     """
+    if path.is_dir():
+        raise StoreError(f"{path}: cannot be opened: is a folder; name a file with --db")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # A results file needs no extension, and no command may download one.
@@ -58,8 +60,8 @@ def transaction(db: duckdb.DuckDBPyConnection, path: str) -> Iterator[None]:
 
     Raises ``StoreError`` when the file itself fails (a full disk, a vanished folder).
     """
-    db.execute("BEGIN")
     try:
+        db.execute("BEGIN")
         yield
         db.execute("COMMIT")
     except FILE_FAILED as error:

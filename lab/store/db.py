@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from lab.errors import StoreError
@@ -27,10 +28,15 @@ if TYPE_CHECKING:
 DEFAULT_DB = Path("results/lab.duckdb")
 
 
-def open_results(path: Path = DEFAULT_DB, *, create: bool = True) -> Results:
-    """Open the database, made if it is missing and ``create``; raises ``StoreError``."""
+def open_results(
+    path: Path = DEFAULT_DB, *, create: bool = True, maker: str = RUN.maker
+) -> Results:
+    """Open the database, made if it is missing and ``create``; raises ``StoreError``.
+
+    ``maker`` is the command that would make it.
+    """
     if not create and not path.exists():
-        raise StoreError(f"{path}: no such database; `kvlab run` makes it, --db names another")
+        raise StoreError(f"{path}: no such database; `{maker}` makes it, --db names another")
     return Results(path)
 
 
@@ -61,6 +67,13 @@ class Results(Bisections):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def where(self) -> str:
+        """What a command that is offered needs besides, to find this file: `` --db PATH``, or
+        nothing.
+        """
+        return "" if self.path == DEFAULT_DB else f" --db {quote(str(self.path))}"
 
     def close(self) -> None:
         """Close the file and let other processes have it."""
@@ -166,14 +179,24 @@ class Results(Bisections):
         try:
             return named(name, known, RUN, self.path)
         except StoreError:
-            found = [one.id for one in self.bisections() if one.id.endswith(name)]
-            if len(found) != 1 or not name:
+            found = self._bisection_meant(name)
+            if not found:
                 raise
-        how = f"`{BISECTION.maker} --resume {found[0]}` shows it"
-        raise StoreError(f"{self.path}: {found[0]} is a bisection, not a run; {how}")
+        how = f"`kvlab report {found}{self.where}` shows it"
+        raise StoreError(f"{self.path}: {found} is a bisection, not a run; {how}")
 
     def meant(self, name: str) -> tuple[Kind, str]:
-        """What a name means, a run before a bisection, and its id; raises ``StoreError``."""
+        """What a name means, a run before a bisection, and its id; raises ``StoreError``.
+
+        ``last`` is the newest of both; runs that no command asked for are a bisection's own.
+        """
+        bisections = self.bisections()
+        if name == "last" and bisections:
+            newest = bisections[-1]
+            runs = [run for run in self.runs() if run.asked.argv]
+            if not runs or runs[-1].started_at <= newest.started_at:
+                return BISECTION, newest.id
+            return RUN, runs[-1].id
         try:
             return RUN, self.resolve(name)
         except StoreError:
@@ -182,3 +205,10 @@ class Results(Bisections):
             except StoreError:
                 pass
             raise
+
+    def _bisection_meant(self, name: str) -> str:
+        """The id of the only bisection that a name fits; empty where there is none."""
+        try:
+            return self.resolve_bisection(name) if name else ""
+        except StoreError:
+            return ""

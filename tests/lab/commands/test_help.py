@@ -7,7 +7,7 @@ import pytest
 from lab.commands.output import show_json
 from lab.progress import RunProgress
 
-COMMANDS = ["run", "ab", "report", "runs", "show", "judge", "doctor"]
+COMMANDS = ["run", "ab", "report", "runs", "show", "judge", "doctor", "bisect", "sweep", "bench"]
 
 
 @pytest.mark.parametrize("argv", [[], ["--help"], ["-h"]])
@@ -28,7 +28,7 @@ def test_every_command_explains_itself(command: str, kvlab) -> None:
         (["rnu"], "Did you mean 'run'?"),
         (["run"], "Missing argument 'SCENARIO'"),
         (["run", "--sesions", "3", "x"], "--sessions"),
-        (["run", "x", "--seed", "-1"], "'--seed'"),
+        (["run", "x", "--seed", "-1"], "'--seed': must be greater than or equal to 0"),
         (["run", "x", "--sessions", "0"], "'--sessions'"),
         (["run", "x", "--fail-on", "wedgd"], "'corrupt', 'inconclusive'"),
         (["scenario", "chek"], "Did you mean 'check'"),

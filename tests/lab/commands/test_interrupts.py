@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,8 @@ import pytest
 
 from lab import interrupts, running
 from lab.records import ArmHistory
-from lab.store import RunStatus, open_results
+from lab.store import Results, RunStatus, open_results
+from lab.store.connection import transaction
 from tests.lab.commands.conftest import FakeTrial, Said
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -133,3 +136,58 @@ def test_whatever_else_python_drops_is_printed(
 def test_nothing_is_raised_where_no_signal_came(dropped: list[object]) -> None:
     interrupts.check()
     assert dropped == []
+
+
+def test_what_duckdb_makes_of_a_signal_is_an_interruption(
+    dropped: list[object], tmp_path: Path
+) -> None:
+    with open_results(tmp_path / "lab.duckdb") as results:
+        press = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+        press.start()
+        many = "range(1000000) a, range(1000000) b"
+        with pytest.raises(KeyboardInterrupt), interrupts.heard():
+            results.db.execute(f"SELECT sum(a.range * b.range) FROM {many}").fetchall()
+        assert results.runs() == []  # and the file is of use
+
+
+def test_a_command_that_fails_of_a_signal_is_interrupted(
+    trial: FakeTrial, dropped: list[object], kvlab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> None:
+        interrupts._noted.append(signal.SIGINT)
+        raise RuntimeError("Query interrupted")
+
+    kvlab("run", "good.yaml")
+    monkeypatch.setattr(Results, "runs", broken)
+    said: Said = kvlab("runs")
+    assert (said.code, said.out, said.err) == (130, "", "kvlab: interrupted\n")
+
+
+def test_a_signal_with_a_transaction_just_begun_leaves_none_open(tmp_path: Path) -> None:
+    class Stopped:
+        """A connection whose first statement is heard, and then interrupted."""
+
+        def __init__(self, db: Any) -> None:
+            self.db, self.first = db, True
+
+        def execute(self, text: str) -> Any:
+            found = self.db.execute(text)
+            if self.first:
+                self.first = False
+                raise KeyboardInterrupt
+            return found
+
+    with open_results(tmp_path / "lab.duckdb") as results:
+        stopped: Any = Stopped(results.db)
+        with pytest.raises(KeyboardInterrupt), transaction(stopped, "lab.duckdb"):
+            pass
+        with transaction(results.db, "lab.duckdb"):
+            results.db.execute("SELECT 1")
+
+
+def test_a_command_that_is_offered_finds_the_database(
+    trial: FakeTrial, dropped: list[object], kvlab, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "run_arm", Interrupted(trial, SECOND, signal.SIGINT, after=2))
+    said: Said = kvlab("run", "good.yaml", "--db", "an other.duckdb")
+    assert said.err.endswith(" --db 'an other.duckdb'` judges them\n")
