@@ -10,6 +10,8 @@ over the subsets of x, hence one subset-sum transform gives them for all 2^K con
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,24 +54,37 @@ def information(belief: Posterior, units: int) -> Floats:
     model = belief.model
     weights = belief.sets**TEMPER / (belief.sets**TEMPER).sum()
     without = belief.p0 @ chances(units, model.p0)  # [sets, counts]
-    unseen = chances_attenuated(model, Tally(), units)
+    unseen = chances_attenuated(model, [Tally()], units)[0]
     told = _by_subset_sums(belief, weights, belief.p1 @ unseen, without)
-    if len(model.factors) > 1:  # a configuration that was run is known to be attenuated, or not
-        for mask, tally in belief.counts.items():
-            inside = model.contains([mask])[0]
-            with_set = belief.p1 @ chances_attenuated(model, tally, units)
-            given = np.where(inside[:, None], with_set, without)
-            told[mask] = entr(weights @ given).sum() - weights @ entr(given).sum(axis=1)
+    if len(model.factors) > 1 and belief.counts:
+        told[list(belief.counts)] = _where_run(belief, weights, without, units)
     return told
+
+
+def _where_run(belief: Posterior, weights: Floats, without: Floats, units: int) -> Floats:
+    """The same of the configurations that were run, [configurations]: each is known to be
+    attenuated, or not. Those of equal counts share one table of chances.
+    """
+    seen = list(dict.fromkeys(belief.counts.values()))
+    inside = belief.model.contains(belief.counts) * weights  # [configurations, sets]
+    means = (weights - inside) @ _with_entropy(without)
+    of = np.array([seen.index(count) for count in belief.counts.values()])
+    for i, known in enumerate(chances_attenuated(belief.model, seen, units)):
+        means[of == i] += inside[of == i] @ _with_entropy(belief.p1 @ known)
+    return np.asarray(entr(np.maximum(means[:, :-1], 0)).sum(axis=1) - means[:, -1])
+
+
+def _with_entropy(chance: Floats) -> Floats:
+    """Chances [sets, counts], and one column more: what they leave open."""
+    return np.hstack([chance, entr(chance).sum(axis=1, keepdims=True)])
 
 
 def _by_subset_sums(
     belief: Posterior, weights: Floats, with_set: Floats, without: Floats
 ) -> Floats:
     """Information of all configurations, from the chances [sets, counts] with and without S."""
-    entropies = [entr(chance).sum(axis=1, keepdims=True) for chance in (with_set, without)]
-    inside = np.hstack([with_set, entropies[0]]) * weights[:, None]
-    outside = np.hstack([without, entropies[1]]) * weights[:, None]
+    inside = _with_entropy(with_set) * weights[:, None]
+    outside = _with_entropy(without) * weights[:, None]
     table = np.zeros((inside.shape[1], 1 << belief.model.toggles))
     table[:, belief.model.sets] = (inside - outside).T
     for i in range(belief.model.toggles):
@@ -90,10 +105,16 @@ def chances(units: int, rates: Floats) -> Floats:
     return np.asarray(np.add.reduceat(each, first, axis=1))
 
 
-def chances_attenuated(model: Model, seen: Tally, units: int) -> Floats:
-    """The same of a configuration with the culprits, of which some units are known, [p1, k]."""
-    log = model.log_by_factor([seen], model.p1)[0]  # [factors, p1]
-    share = np.exp(log - log.max(axis=0))
-    share /= share.sum(axis=0)
-    every = np.array([chances(units, factor * model.p1) for factor in model.factors])
-    return np.asarray(np.einsum("fr,frk->rk", share, every))
+def chances_attenuated(model: Model, seen: Sequence[Tally], units: int) -> Floats:
+    """The same of configurations with the culprits, some units of them known, [seen, p1, k]."""
+    log = model.log_by_factor(seen, model.p1)  # [seen, factors, p1]
+    share = np.exp(log - log.max(axis=1, keepdims=True))
+    share /= share.sum(axis=1, keepdims=True)
+    every = _by_factor(units, tuple(model.factors), tuple(model.p1))
+    return np.asarray(np.einsum("sfr,frk->srk", share, every))
+
+
+@lru_cache(maxsize=64)
+def _by_factor(units: int, factors: tuple[float, ...], p1: tuple[float, ...]) -> Floats:
+    """Chances by factor, [factors, p1, k]; the same for every probe of so many units."""
+    return np.array([chances(units, factor * np.array(p1)) for factor in factors])
