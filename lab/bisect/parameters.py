@@ -16,7 +16,9 @@ class Parameters:
     ``attenuation``: innocent toggles may lower a culprit's rate. ``budget`` is in sessions.
     ``told`` is the culprit's rate where it is known beforehand (benchmarks alone).
     ``unit``: ``session``, ``boot``, or ``auto`` for boots where the sessions of a boot correlate.
-    ``seed`` chooses among configurations that tell equally much.
+    ``seed`` chooses among configurations that tell equally much. ``outcome``: ``corrupt`` sessions
+    are sought, or ``wedged`` ones: a boot wedges as a whole. ``sessions`` are those of a unit by
+    whose number a rate of sessions was scaled to that of units; `units.held_to` sets it.
     """
 
     alpha: float = 0.01
@@ -31,6 +33,8 @@ class Parameters:
     unit: str = "auto"
     told: float | None = None
     seed: int = 0
+    outcome: str = "corrupt"
+    sessions: int = 1
 
     @property
     def clean_units(self) -> int:

@@ -8,11 +8,16 @@ zero a clean boot weighs the same either way, (1 - p) to the number of its sessi
 So few boots cannot earn sessions as a unit: a correlation of .2 is hardly seen in six boots, and
 not to see it proves nothing. What must be shown is that the *design effect*, the variance of the
 number of corrupt sessions a boot over that of independent ones, is at most `MOST_EFFECT`.
+
+A rate of sessions becomes a rate of boots by what is assumed of the sessions of a boot. Where the
+rate must not be missed they are taken to correlate by `WORST`: the more they do, the fewer boots
+show it. Where it must not be exceeded they are taken to be independent.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from lab.bisect.trials import Unit
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_EFFECT = 1.5  # the variance may be this much larger than that of independent sessions
 LEAST_CORRUPT = 20  # fewer corrupt sessions cannot show whether they come together
+WORST = 0.2  # the correlation of a boot's sessions up to which a rate of sessions is not missed
 CORRELATED = 0.05  # a correlation at this level is one
 
 
@@ -50,13 +56,42 @@ def first(params: Parameters, batch_sessions: int) -> Unit:
 def held_to(params: Parameters, unit: Unit, batch_sessions: int) -> Parameters:
     """The parameters for this unit; a rate a session becomes that of a boot, for ``auto``.
 
-    A boot is corrupt where any session is: at ``p_min`` a session and eight sessions a boot, 15 %
-    of the boots. Who asks for boots by name gives rates of boots.
+    ``p_min`` becomes the rate of boots at a correlation of `WORST`: at 2 % of 8 sessions 9 %, of 24
+    sessions 15 %. An exact checker needs no ``p_tol``, which stays as it is; else it is the most
+    that it can be of boots. A boot wedges as a whole, so then its rates are those of its sessions.
+    Who asks for boots by name gives rates of boots.
     """
-    if params.unit != "auto" or unit is Unit.SESSION:
+    if params.unit != "auto" or unit is Unit.SESSION or params.outcome == "wedged":
         return replace(params, unit=unit.value)
-    p_min, p_tol = (1 - (1 - p) ** batch_sessions for p in (params.p_min, params.p_tol))
-    return replace(params, unit=unit.value, p_min=p_min, p_tol=p_tol)
+    p_tol = params.p_tol if params.exact else 1 - (1 - params.p_tol) ** batch_sessions
+    return replace(
+        params,
+        unit=unit.value,
+        p_min=boot_rate(params.p_min, batch_sessions),
+        p_tol=p_tol,
+        sessions=batch_sessions,
+    )
+
+
+def boot_rate(rate: float, sessions: int, correlation: float = WORST) -> float:
+    """How many boots of so many sessions are corrupt, at this rate of sessions.
+
+    Every boot draws its own rate from a Beta distribution, as in `worlds.SimulatedWorld`.
+    """
+    spread = 1 / correlation - 1
+    clean = prod(1 - rate * spread / (spread + i) for i in range(sessions))
+    return 1 - clean
+
+
+def assumed(params: Parameters, unit: Unit, batch_sessions: int) -> str:
+    """What a rate of sessions was scaled by, for whoever reads a rate of boots; else empty."""
+    if held_to(params, unit, batch_sessions).sessions == 1:
+        return ""
+    return (
+        f"{100 * params.p_min:g} % of the sessions are"
+        f" {100 * boot_rate(params.p_min, batch_sessions):.2g} % of the boots where the sessions of"
+        f" a boot correlate by {WORST:g}, the most that is assumed"
+    )
 
 
 def independent(boots: Sequence[tuple[int, int]]) -> bool:

@@ -95,7 +95,7 @@ def fixed(scenario: Scenario, keys: tuple[str, ...]) -> Scenario:
         gone |= more
     left = {key: flip for key, flip in scenario.toggles.items() if key not in gone}
     if not left:
-        raise UserError(f"--fix {' '.join(keys)}: leaves no toggle to flip; fix fewer")
+        raise UserError(f"--fix {' --fix '.join(keys)}: leaves no toggle to flip; fix fewer")
     good = {key: flip.good for key, flip in scenario.toggles.items() if key in gone}
     search = scenario.bisect.model_copy(
         update={
@@ -123,6 +123,7 @@ def parameters(scenario: Scenario, order: Order) -> Parameters:
         "p_min": told.p_min,
         "p_tol": told.p_tol,
         "alpha": told.alpha,
+        "outcome": outcome(scenario, order),
     }
     known: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     return Parameters(seed=scenario.seed, **known)

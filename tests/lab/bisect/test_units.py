@@ -11,7 +11,16 @@ from lab.bisect.notebook import Notebook, Phase
 from lab.bisect.parameters import Parameters
 from lab.bisect.space import Space
 from lab.bisect.trials import Unit
-from lab.bisect.units import choose, design_effect, first, held_to, independent
+from lab.bisect.units import (
+    WORST,
+    assumed,
+    boot_rate,
+    choose,
+    design_effect,
+    first,
+    held_to,
+    independent,
+)
 from lab.bisect.worlds import SimulatedWorld
 from lab.stats import boot_correlation
 from tests.lab.bisect.fakes import ScriptedWorld, corrupt
@@ -52,11 +61,46 @@ def test_many_boots_of_independent_sessions_earn_them_as_units() -> None:
     assert share(80, 0.17, rho=0.0, worlds=20) >= 0.7
 
 
-def test_a_clean_boot_weighs_as_much_as_its_sessions() -> None:
-    """Why a boot as the unit costs little: the rates of `held_to` keep the evidence of a batch."""
-    held = held_to(PARAMS, Unit.BOOT, BATCH)
-    assert 1 - held.p_min == pytest.approx((1 - PARAMS.p_min) ** BATCH)
-    assert held.clean_units * BATCH - PARAMS.clean_units < BATCH
+@pytest.mark.parametrize(("sessions", "boots"), [(8, 49), (24, 28)])
+def test_the_rate_sought_is_not_missed_though_the_sessions_of_a_boot_correlate(
+    sessions: int, boots: int
+) -> None:
+    held = held_to(PARAMS, Unit.BOOT, sessions)
+    assert held.clean_units == boots
+    world = SimulatedWorld(
+        SPACE.toggles, frozenset({"pd"}), p1=PARAMS.p_min, rho=WORST, batch_sessions=sessions
+    )
+    seen = world.probe(SPACE.suspect, range(4000))
+    corrupt = float(np.mean([trial.corrupt > 0 for trial in seen]))
+    assert corrupt == pytest.approx(held.p_min, abs=0.015)
+    assert (1 - held.p_min) ** boots <= PARAMS.alpha
+    assert (1 - boot_rate(PARAMS.p_min, sessions, 0.05)) ** boots < PARAMS.alpha  # less of it
+
+
+def test_a_boot_of_one_session_has_its_rate_and_one_of_more_has_more() -> None:
+    assert boot_rate(0.02, 1) == pytest.approx(0.02)
+    assert boot_rate(0.02, 2) == pytest.approx(1 - 0.98 * (1 - 0.08 / 5))
+    assert boot_rate(0.02, 24) < 1 - 0.98**24
+
+
+def test_a_boot_wedges_as_a_whole_so_no_rate_of_wedges_is_scaled() -> None:
+    sought = replace(PARAMS, outcome="wedged")
+    held = held_to(sought, Unit.BOOT, 24)
+    assert (held.p_min, held.p_tol, held.sessions) == (PARAMS.p_min, PARAMS.p_tol, 1)
+    assert assumed(sought, Unit.BOOT, 24) == ""
+
+
+def test_an_exact_checker_keeps_its_bound_on_the_background_and_another_has_that_of_boots() -> None:
+    assert held_to(PARAMS, Unit.BOOT, 24).p_tol == PARAMS.p_tol
+    unsure = held_to(replace(PARAMS, exact=False), Unit.BOOT, 24)
+    assert unsure.p_tol == pytest.approx(1 - 0.99**24)
+
+
+def test_what_is_assumed_of_a_boots_sessions_is_said() -> None:
+    said = assumed(PARAMS, Unit.BOOT, 24)
+    assert "2 % of the sessions are 15 % of the boots" in said
+    assert "correlate by 0.2" in said
+    assert assumed(PARAMS, Unit.SESSION, 24) == ""
 
 
 def test_few_corrupt_sessions_show_nothing_about_boots() -> None:
