@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lab.bisect.model import log_chance
+
 if TYPE_CHECKING:
     from lab.bisect.model import Floats, Model, Posterior
     from lab.bisect.space import Masks
@@ -31,7 +33,7 @@ class EValues:
         self.largest: Floats = np.zeros(len(model.sets))
 
     def update(self, belief: Posterior) -> None:
-        """Take in what is known now; to be told after every probe."""
+        """Take in what is known now; to be told after every probe of a search."""
         now = belief.log_evidence - best_likelihood(self.model, belief.counts)
         self.largest = np.maximum(self.largest, now)
 
@@ -42,5 +44,11 @@ class EValues:
 
 def best_likelihood(model: Model, counts: Mapping[int, Tally]) -> Floats:
     """The log likelihood of each set at the rates that fit it best, [sets]."""
+    if not counts:
+        return np.zeros(len(model.sets))
     rates = np.union1d(RATES, model.p1)
-    return np.asarray(model.log_likelihood(counts, rates, model.p0).max(axis=(1, 2)))
+    inside = model.contains(counts).astype(float)  # [configurations, sets]
+    with_set = np.logaddexp.reduce(model.log_by_factor(counts.values(), rates), axis=1)
+    without = log_chance(counts.values(), model.p0)
+    # either rate fits best by itself: each has configurations of its own
+    return np.asarray((inside.T @ with_set).max(axis=1) + ((1 - inside).T @ without).max(axis=1))

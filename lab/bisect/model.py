@@ -5,7 +5,8 @@ One rule: the posterior is a function of the counts of each configuration, not o
 A hypothesis is a culprit set S with a rate p1 of the configurations that contain it and a rate p0
 of all others; both rates are unknown, on a grid. Where innocent toggles may lower p1, the rate of a
 configuration is c * p1, its c drawn once a configuration from `ATTENUATIONS`.
-The empty set means that no toggle is to blame: every configuration contains it.
+The empty set means that no toggle is to blame: every configuration contains it. The whole of a
+space is a hypothesis, too, so that a search in a small one can name culprits of any size.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SEVERAL = 0.02  # prior of more causes than one, each of them enough
 # in the logarithm, subsets of the culprits at too low a rate cost a tenth more to exclude.
 RATES = np.geomspace(0.01, 0.7, 10)
 BOOT_RATES = np.append(RATES, [0.85, 0.97])  # most boots may show it where hardly a session does
-BACKGROUND = np.array([0.0, 0.001, 0.0025, 0.005, 0.01])  # p0
+BACKGROUND = np.array([0.0, 0.001, 0.0025, 0.005, 0.01])  # p0, of a session
 BACKGROUND_PRIOR = np.array([0.5, 0.125, 0.125, 0.125, 0.125])
 ABOVE = 1.5  # p1 is at least so many times p0
 ATTENUATIONS = np.array([1.0, 0.5, 0.25, 0.12])
@@ -45,10 +46,11 @@ class Model:
 
     def __init__(self, space: Space, params: Parameters, unit: Unit) -> None:
         self.toggles = len(space.toggles)
-        self.sets: Masks = np.array(space.culprits(params.most), dtype=np.int64)
+        every = (*space.culprits(params.most), (1 << self.toggles) - 1)
+        self.sets: Masks = np.array(list(dict.fromkeys(every)), dtype=np.int64)
         self.prior = prior(space, self.sets)
         self.p1 = BOOT_RATES if unit is Unit.BOOT else RATES
-        self.p0 = BACKGROUND[:1] if params.exact else BACKGROUND
+        self.p0 = background(params)
         kinds = len(ATTENUATIONS) if params.attenuation else 1
         self.factors = ATTENUATIONS[:kinds]
         self.factor_prior = ATTENUATION_PRIOR[:kinds] / ATTENUATION_PRIOR[:kinds].sum()
@@ -139,7 +141,7 @@ class Posterior:
 
 def prior(space: Space, sets: Masks) -> Floats:
     """By size, and within a size by the product of the toggles' weights."""
-    sizes = np.array([int(mask).bit_count() for mask in sets])
+    sizes = np.array([space.size(int(mask)) for mask in sets])
     weights = np.array(
         [prod(space.weights.get(key, 1.0) for key in space.keys(int(mask))) for mask in sets]
     )
@@ -147,6 +149,13 @@ def prior(space: Space, sets: Masks) -> Floats:
     by_size = np.array([*SIZES, *(SIZES[-1] / 2**i for i in range(1, 14))])[sizes]
     share = by_size * weights / total
     return np.asarray(share / share.sum())
+
+
+def background(params: Parameters) -> Floats:
+    """The rates p0 that a unit may have: of a boot, those of its sessions at their most."""
+    if params.exact:
+        return BACKGROUND[:1]
+    return np.asarray(1 - (1 - BACKGROUND) ** params.sessions)
 
 
 def log_chance(tallies: Iterable[Tally], rates: Floats) -> Floats:

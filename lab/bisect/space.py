@@ -4,15 +4,17 @@ One rule: a configuration is the set of toggles at their bad value; as a bit mas
 `Space.toggles` is bit i.
 
 A toggle may *need* others: it is bad only where all of those are bad (``queue_size`` means nothing
-without ``pd``). A culprit set is a configuration itself, so it is closed under needs, too.
+without ``pd``). A culprit set is a configuration itself, so it is closed under needs, too; its size
+counts no toggle that comes with another one of the set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Space:
-    """The toggles on offer, in the file's order; ``needs`` is transitive only if it says so."""
+    """The toggles on offer, in the file's order; what a toggle needs has needs of its own."""
 
     toggles: tuple[str, ...]
     needs: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -87,10 +89,24 @@ class Space:
         return every
 
     def culprits(self, most: int) -> tuple[int, ...]:
-        """The empty set and every valid set of at most ``most`` toggles, smallest first."""
+        """The empty set and every valid set of at most that `size`, smallest first."""
         bits = [1 << i for i in range(len(self.toggles))]
         sets = (sum(some) for size in range(most + 1) for some in combinations(bits, size))
-        return tuple(mask for mask in sets if self.valid(mask))
+        return tuple(sorted(dict.fromkeys(map(self.closed, sets)), key=self.size))
+
+    def closed(self, mask: int) -> int:
+        """``mask`` with all that its toggles need."""
+        whole = mask
+        while more := self._needed_by(whole) & ~whole:
+            whole |= more
+        return whole
+
+    def size(self, mask: int) -> int:
+        """The toggles of a valid set that no other one of it needs: the rest comes with them."""
+        return (mask & ~self._needed_by(mask)).bit_count()
+
+    def _needed_by(self, mask: int) -> int:
+        return reduce(or_, (bits for i, bits in enumerate(self.needed) if mask >> i & 1), 0)
 
     def without(self, mask: int, key: str) -> int:
         """``mask`` with ``key`` good, and good whatever needs it."""

@@ -23,9 +23,9 @@ from lab.bisect.conclusion import Belief, Bracket
 from lab.bisect.model import (
     ATTENUATION_PRIOR,
     ATTENUATIONS,
-    BACKGROUND,
     BACKGROUND_PRIOR,
     NEVER,
+    background,
 )
 from lab.bisect.notebook import OutOfBudget, Phase, Refused
 from lab.bisect.space import Config
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lab.bisect.methods import Believe
     from lab.bisect.notebook import Notebook
     from lab.bisect.parameters import Parameters
+    from lab.bisect.space import Space
     from lab.bisect.trials import Tally, Unit
 
 Floats = NDArray[np.float64]
@@ -50,13 +51,15 @@ def threshold(
     ladder: Sequence[Any],
     rate: float,
     believe: Believe = lambda belief: None,
+    space: Space | None = None,
 ) -> Bracket:
     """The bracket of ``toggle`` with the rest as in ``config``; known so far if the budget ends.
 
     ``ladder`` goes from the good value to the bad one, both included; ``rate`` is that of
-    ``config`` with ``toggle`` bad. Trials of its ends, in any phase, count.
+    ``config`` with ``toggle`` bad. Trials of its ends, in any phase, count. ``space`` tells which
+    toggles need this one: those are bad only where it is.
     """
-    search = _Levels(notebook, params, unit, config, toggle, ladder, rate, believe)
+    search = _Levels(notebook, params, unit, config, toggle, ladder, rate, believe, space)
     try:
         search.try_level(len(ladder) - 1)
         search.bisect()
@@ -79,15 +82,21 @@ class _Levels:
         ladder: Sequence[Any],
         rate: float,
         believe: Believe,
+        space: Space | None,
     ) -> None:
         self.notebook, self.params, self.unit = notebook, params, unit
         self.config, self.toggle, self.ladder, self.believe = config, toggle, ladder, believe
         self.rate = min(max(rate, params.p_min), MOST_RATE)
+        self.rest = config.without(toggle)  # what may be bad where the toggle is not
+        if space is not None:
+            left = space.without(space.mask(config.bad), toggle)
+            self.rest = Config(frozenset(space.keys(left)), config.levels)
+        self.enough = log(1 / params.alpha) / (ATTENUATIONS[-1] * self.rate)
         self.batch = min(max(round(1 / self.rate), 1), params.batch)
         self.skipped: set[int] = set()  # refused, or nothing is counted there
-        kinds = 1 if params.exact else len(BACKGROUND)
-        self.background = BACKGROUND[:kinds]
-        self.background_prior = BACKGROUND_PRIOR[:kinds] / BACKGROUND_PRIOR[:kinds].sum()
+        self.background = background(params)
+        possible = BACKGROUND_PRIOR[: len(self.background)]
+        self.background_prior = possible / possible.sum()
         corrupt = np.arange(self.batch + 1)
         self.outcomes = [  # of a batch, [rates, batch + 1]: if the level is good, if it is bad
             binom.pmf(corrupt, self.batch, rates[:, None])
@@ -97,11 +106,11 @@ class _Levels:
     def at(self, i: int) -> Config:
         """The configuration of one level; at the ends the toggle is simply good or bad."""
         if i == 0:
-            return self.config.without(self.toggle)
+            return self.rest
         if i == len(self.ladder) - 1:
             return Config(self.config.bad | {self.toggle}, self.config.levels)
         levels = (*self.config.levels, (self.toggle, self.ladder[i]))
-        return Config(self.config.bad - {self.toggle}, levels)
+        return Config(self.rest.bad, levels)
 
     def tally(self, i: int) -> Tally:
         """What a level showed, in any phase."""
@@ -127,18 +136,22 @@ class _Levels:
         """Until one hypothesis is believed, or no level tells more."""
         while (believed := self.posterior).max() < 1 - self.params.alpha:
             tells = [
-                -1.0 if i in self.skipped else self._information(i, float(believed[: i + 1].sum()))
+                -1.0 if self._given_up(i) else self._information(i, float(believed[: i + 1].sum()))
                 for i in range(len(self.ladder))
             ]
             if max(tells) < LITTLE:
                 return
             self.try_level(int(np.argmax(tells)))
 
+    def _given_up(self, i: int) -> bool:
+        """Whether it cannot be tried, or was in as many units as exclude the lowest rate of all."""
+        return i in self.skipped or self.tally(i).units >= self.enough
+
     def check_monotony(self) -> None:
         """The top, and a level between it and the first bad one, until each is known."""
         first, top = int(self.posterior.argmax()), len(self.ladder) - 1
         for i in dict.fromkeys(((first + top) // 2, top)):
-            while first < i and i not in self.skipped and not self._corrupt(i):
+            while first < i and not self._given_up(i) and not self._corrupt(i):
                 if self._clean(i):
                     break
                 self.try_level(i)

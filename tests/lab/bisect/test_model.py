@@ -16,12 +16,15 @@ from lab.bisect.model import (
     RATES,
     SIZES,
     Model,
+    background,
 )
 from lab.bisect.parameters import Parameters
 from lab.bisect.space import Space
 from lab.bisect.trials import Tally, Unit
+from lab.bisect.units import held_to
 
 SPACE = Space(("a", "b", "c", "d"))
+PRIOR = (*SIZES, SIZES[-1] / 2)  # the whole of four toggles is a hypothesis, too
 COUNTS = {
     0b1111: Tally(20, 5),
     0b0000: Tally(20, 0),
@@ -47,7 +50,7 @@ def by_hand(attenuation: bool, exact: bool) -> dict[int, float]:
         if p1 >= 1.5 * p0 and (p0 == 0 or not exact)
     ]
     weight = {}
-    for culprits in SPACE.culprits(3):
+    for culprits in (*SPACE.culprits(3), 0b1111):
         weight[culprits] = 0.0
         for p1, p0, share in grid:
             likelihood = 1.0
@@ -60,7 +63,7 @@ def by_hand(attenuation: bool, exact: bool) -> dict[int, float]:
                 )
             weight[culprits] += likelihood * share
         size = culprits.bit_count()
-        weight[culprits] *= SIZES[size] / comb(4, size)
+        weight[culprits] *= PRIOR[size] / comb(4, size)
     return {culprits: w / sum(weight.values()) for culprits, w in weight.items()}
 
 
@@ -85,9 +88,9 @@ def test_without_counts_sizes_have_their_prior_and_weights_count_within_a_size()
     model = Model(space, Parameters(), Unit.SESSION)
     belief = model.posterior({})
     chance = dict(zip(model.sets.tolist(), belief.sets.tolist(), strict=True))
-    for size, prior in enumerate(SIZES):
+    for size, prior in enumerate(PRIOR):
         of_size = sum(p for mask, p in chance.items() if mask.bit_count() == size)
-        assert of_size == pytest.approx(prior)
+        assert of_size == pytest.approx(prior / sum(PRIOR))
     assert chance[0b0010] == pytest.approx(3 * chance[0b0001])
     assert chance[0b0110] == pytest.approx(3 * chance[0b0101])
 
@@ -110,6 +113,26 @@ def test_only_sets_that_have_what_they_need_are_hypotheses() -> None:
     model = Model(space, Parameters(), Unit.SESSION)
     assert space.mask(["queue_size"]) not in model.sets
     assert space.mask(["pd", "queue_size"]) in model.sets
+
+
+def test_the_whole_is_a_hypothesis_once_and_sizes_count_no_toggle_that_comes_with_another() -> None:
+    chain = {"d": frozenset("c"), "c": frozenset("b"), "b": frozenset("a")}
+    space = Space(tuple("abcdef"), chain)
+    model = Model(space, Parameters(), Unit.SESSION)
+    sets = model.sets.tolist()
+    assert len(sets) == len(set(sets))
+    assert sets.count(0b111111) == 1
+    prior = dict(zip(sets, model.prior.tolist(), strict=True))
+    assert prior[space.mask("abcd")] == prior[space.mask("e")]
+    small = Model(Space(tuple("ab")), Parameters(), Unit.SESSION)
+    assert small.sets.tolist() == [0, 1, 2, 3]
+
+
+def test_the_background_of_a_boot_is_that_of_its_sessions() -> None:
+    assert background(Parameters()).tolist() == [0.0]
+    assert background(Parameters(exact=False)).tolist() == pytest.approx(BACKGROUND.tolist())
+    held = held_to(Parameters(exact=False), Unit.BOOT, 24)
+    assert Model(SPACE, held, Unit.BOOT).p0[3] == pytest.approx(1 - 0.995**24)
 
 
 def test_rates_are_believed_set_by_set() -> None:

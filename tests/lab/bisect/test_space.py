@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,12 +49,34 @@ def test_keys_and_masks_are_one_and_the_same(space: Space, bits: int) -> None:
 
 
 @given(spaces(), st.integers(0, 3))
-def test_culprits_are_the_small_configurations_smallest_first(space: Space, most: int) -> None:
+def test_culprits_are_what_a_few_toggles_bring_with_them_smallest_first(
+    space: Space, most: int
+) -> None:
     culprits = space.culprits(most)
-    small = [mask for mask in space.configs.tolist() if mask.bit_count() <= most]
+    small = [mask for mask in space.configs.tolist() if generators(space, mask) <= most]
     assert sorted(culprits) == small
-    assert [mask.bit_count() for mask in culprits] == sorted(mask.bit_count() for mask in culprits)
+    sizes = [space.size(mask) for mask in culprits]
+    assert sizes == sorted(generators(space, mask) for mask in culprits)
     assert culprits[0] == 0
+
+
+def generators(space: Space, mask: int) -> int:
+    """The fewest toggles that need, in the end, all of a configuration; by trying them."""
+    keys = space.keys(mask)
+    return next(
+        size
+        for size in range(len(keys) + 1)
+        if any(space.closed(space.mask(some)) == mask for some in combinations(keys, size))
+    )
+
+
+def test_a_toggle_with_a_chain_of_needs_is_one_toggle() -> None:
+    chain = {"d": frozenset("c"), "c": frozenset("b"), "b": frozenset("a")}
+    space = Space(NAMES, chain)
+    assert space.closed(space.mask("d")) == space.mask("abcd")
+    assert space.size(space.mask("abcd")) == 1
+    assert space.size(space.mask("abcdg")) == 2
+    assert space.mask("abcd") in space.culprits(1)
 
 
 @given(spaces(), st.data())

@@ -7,9 +7,10 @@ import pytest
 from lab.bisect.conclusion import Belief, Bracket
 from lab.bisect.notebook import Notebook, Phase
 from lab.bisect.parameters import Parameters
-from lab.bisect.space import Config
+from lab.bisect.space import Config, Space
 from lab.bisect.threshold import threshold
 from lab.bisect.trials import Outcome, Trial, Unit
+from lab.bisect.units import held_to
 from lab.bisect.worlds import SimulatedWorld
 
 LADDER = (1, 2, 4, 8, 16, 32)
@@ -110,3 +111,41 @@ def test_corruption_that_ends_above_is_not_monotone_and_a_silent_level_is_skippe
     assert found.bad_above == 4
     assert dict(found.steps)[32].corrupt == 0
     assert 2 not in dict(found.steps)
+
+
+def test_what_needs_the_toggle_is_bad_only_with_it() -> None:
+    space = Space(tuple("abcd"), {"c": frozenset("a"), "d": frozenset("c")})
+    world = SimulatedWorld(space.toggles, frozenset("ab"), p1=0.47, thresholds={"a": 8})
+    notebook = Notebook(world, 2000)
+    config = space.suspect
+    found = threshold(notebook, Parameters(), Unit.SESSION, config, "a", LADDER, 0.47, space=space)
+    assert (found.clean_below, found.bad_above) == (4, 8)
+    asked = {probe.config for probe in notebook.probes}
+    assert {one.bad for one in asked if one != config} == {frozenset("b")}
+
+
+def test_a_level_that_is_neither_clean_nor_corrupt_does_not_take_the_budget() -> None:
+    """A background a little above what is believed of it tells, and tells, and decides nothing."""
+    world = SimulatedWorld(("a", "b"), frozenset("ab"), p1=0.02, p0=0.006)
+    notebook = Notebook(world, 50_000)
+    threshold(notebook, Parameters(exact=False), Unit.SESSION, CONFIG, "a", LADDER, 0.02)
+    assert notebook.spent < 20_000
+
+
+def test_a_background_of_boots_is_no_threshold() -> None:
+    """It may hide how far down it goes, and is never taken for it."""
+    held = held_to(Parameters(exact=False), Unit.BOOT, 24)
+    for seed in (1, 4, 7, 8):
+        world = SimulatedWorld(
+            ("a", "b"),
+            frozenset("ab"),
+            p1=0.17,
+            p0=0.002,
+            thresholds={"a": 16},
+            seed=seed,
+            batch_sessions=24,
+        )
+        notebook = Notebook(world, 20_000)
+        found = threshold(notebook, held, Unit.BOOT, CONFIG, "a", LADDER, 0.98)
+        assert found.bad_above == 16
+        assert found.clean_below <= 8
