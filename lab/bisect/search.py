@@ -28,7 +28,7 @@ from lab.bisect.sentences import (
 )
 from lab.bisect.threshold import threshold
 from lab.bisect.trials import Tally
-from lab.bisect.units import held_to
+from lab.bisect.units import assumed, held_to
 
 if TYPE_CHECKING:
     from lab.bisect.conclusion import Bracket, Discovery
@@ -69,6 +69,10 @@ def search(
         held = held_to(params, shown.unit, notebook.world.batch_sessions)
         found = _Search(notebook, space, held, found, ladders or {}, note).run(until)
     others = (*found.others, *refusals(notebook, space))
+    if (
+        found.verdict is Verdict.NOT_REPRODUCED
+    ):  # its rates are of boots, though sessions are sought
+        others += tuple(filter(None, [assumed(params, found.unit, notebook.world.batch_sessions)]))
     return replace(found, beliefs=tuple(beliefs), spent=notebook.spent, others=others)
 
 
@@ -189,8 +193,9 @@ class _Search:
         reason = f"{names(culprits)}: confirmed on fresh seeds"
         wide = filter(None, (undecided(it, self.ladders[it.toggle]) for it in brackets))
         others = (*confirmation.others, *wide)
-        if discovery.several or corrupt_elsewhere(self.notebook, self.params, found):
-            others += another_cause(self.space, culprits)
+        elsewhere = corrupt_elsewhere(self.notebook, self.params, found)
+        if discovery.several or elsewhere:
+            others += another_cause(self.space, culprits, elsewhere)
         return replace(found, reason=reason, thresholds=brackets, others=others)
 
     def _brackets(self, found: Conclusion, discovery: Discovery) -> tuple[Bracket, ...]:

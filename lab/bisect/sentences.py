@@ -22,25 +22,37 @@ def names(keys: Sequence[str]) -> str:
     return ", ".join(keys)
 
 
-def another_cause(space: Space, culprits: Sequence[str] | None) -> tuple[str, ...]:
+def another_cause(
+    space: Space, culprits: Sequence[str] | None, elsewhere: Sequence[Config] = ()
+) -> tuple[str, ...]:
     """That another cause is left, and the command that looks for it.
 
-    One culprit held good silences its cause; the one that the fewest toggles need is held, since
+    One culprit held good silences its cause: one that was good where it was corrupt ``elsewhere``,
+    since causes may share a toggle. Of these the one that the fewest toggles need is held, since
     those that need it are held with it, and could not be found.
     """
     seen = "no single set of toggles explains all that was seen, so another cause is left"
     if not culprits:
         return (seen,)
-    held = min(culprits, key=lambda key: sum(key in of for of in space.needs.values()))
+
+    def cost(key: str) -> tuple[bool, int]:
+        shared = all(key in config.bad for config in elsewhere)
+        return shared, sum(key in of for of in space.needs.values())
+
+    held = min(culprits, key=cost)
     return (f"{seen}: `kvlab bisect` with `--fix {held}` looks for it",)
 
 
-def corrupt_elsewhere(notebook: Notebook, params: Parameters, found: Conclusion) -> bool:
-    """Whether a configuration without some culprit is corrupt, more than the background is."""
+def corrupt_elsewhere(notebook: Notebook, params: Parameters, found: Conclusion) -> list[Config]:
+    """The configurations without some culprit that are corrupt, more than the background is."""
     configs = dict.fromkeys(probe.config for probe in notebook.probes)
     others = [it for it in configs if not it.levels and not it.bad >= set(found.culprits)]
     counts = [notebook.tally(config, found.unit) for config in others]
-    return any(beyond(seen, params, looks=len(counts)) for seen in counts)
+    return [
+        config
+        for config, seen in zip(others, counts, strict=True)
+        if beyond(seen, params, looks=len(counts))
+    ]
 
 
 def refutations(refuted: Refuted) -> str:

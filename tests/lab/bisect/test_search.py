@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from lab.bisect.conclusion import Arm, Belief, Conclusion, Role, Verdict
+from lab.bisect.conclusion import Arm, Belief, Conclusion, Discovery, Role, Verdict
+from lab.bisect.confirm import Confirmation
 from lab.bisect.guarantees import guarantee
+from lab.bisect.methods import METHODS
 from lab.bisect.notebook import PAIRED_FROM, Notebook, Phase, Probe, World
 from lab.bisect.parameters import Parameters
 from lab.bisect.search import ROUNDS, _Search, search
@@ -97,6 +99,14 @@ def test_a_clean_starting_configuration_is_refused() -> None:
     assert said.beliefs == ()
 
 
+def test_clean_boots_are_told_with_what_is_assumed_of_their_sessions() -> None:
+    said = found(ScriptedWorld(clean(8), batch_sessions=8))
+    assert said.verdict is Verdict.NOT_REPRODUCED
+    assert said.others[0].startswith(
+        "2 % of the sessions are 9.1 % of the boots where the sessions"
+    )
+
+
 def test_corruption_that_no_toggle_controls_is_told() -> None:
     said = found(world(frozenset(), p0=0.2))
     assert said.verdict is Verdict.NOT_CONTROLLED
@@ -121,8 +131,8 @@ def test_two_causes_are_found_one_at_a_time_and_the_command_for_the_next_is_told
     said = found(SimulatedWorld(SPACE.toggles, causes=causes, p1=0.3))
     assert said.verdict is Verdict.CONFIRMED
     assert frozenset(said.culprits) in causes
-    held = said.culprits[0]
-    assert any(f"`--fix {held}`" in sentence for sentence in said.others)
+    told = " ".join(said.others)
+    (held,) = (key for key in said.culprits if f"`--fix {key}`" in told)
     rest = Space(tuple(key for key in SPACE.toggles if key != held))
     other = found(SimulatedWorld(rest.toggles, causes=causes, p1=0.3), space=rest)
     assert other.verdict is Verdict.CONFIRMED
@@ -191,7 +201,6 @@ def test_what_fresh_seeds_refute_is_not_concluded() -> None:
     assert said.verdict is Verdict.UNDETERMINED
     assert said.culprits == ()
     assert "pd refuted on fresh seeds: without pd" in said.reason
-    assert " sessions spent" in said.reason or "sessions are spent" in said.reason
 
 
 def test_a_set_that_is_too_large_is_refuted_and_sought_in_what_is_left() -> None:
@@ -288,6 +297,32 @@ def test_causes_that_share_a_toggle_are_not_taken_for_that_toggle() -> None:
         )
         assert said.verdict is Verdict.CONFIRMED
         assert frozenset(said.culprits) in causes
+        assert not any("--fix index_k" in line for line in said.others)  # it silences both
+
+
+def test_what_is_refuted_is_sought_in_less_than_its_context() -> None:
+    """The arm of the whole context, the most corrupt of all, teaches nothing new."""
+    context = ("index_k", "graph", "overlap")
+    without = Config(frozenset({"index_k", "overlap"}))
+    arms = (
+        Arm("all", Config(frozenset(context)), Tally(20, 9), lower=0.2),
+        Arm("without graph", without, Tally(20, 6), lower=0.005),
+        Arm("without index_k", Config(frozenset({"graph", "overlap"})), Tally(20, 0)),
+    )
+    refuted = Confirmation(arms, {}, None, Verdict.UNDETERMINED, "not lower")
+    for exact in (True, False):
+        params = replace(PARAMS, exact=exact)
+        of = _Search(Notebook(world(), 9), SPACE, params, conclusion(Verdict.SUSPECT), {}, print)
+        left = of._left(SPACE, Discovery(("graph",), context), refuted)
+        assert left.toggles == ("index_k", "overlap")
+
+
+def test_what_is_given_up_with_a_budget_left_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    stubborn = Discovery(("pd",), SPACE.toggles)
+    monkeypatch.setattr(METHODS, "all", lambda: {"bayes": lambda *asked: stubborn})
+    said = found(world(frozenset({"graph"})))
+    assert said.verdict is Verdict.UNDETERMINED
+    assert f"given up, for nothing else was learnt, with {said.spent} of 3000" in said.reason
 
 
 def conclusion(verdict: Verdict, **more: Any) -> Conclusion:
