@@ -13,13 +13,16 @@ from lab.report import words
 from lab.report.bisection_words import SHOWN, named, paths_of, unreached, waits
 from lab.report.origin import UNKNOWN
 from lab.report.section import Section
+from lab.report.table import ALWAYS, HOST, SOMETIMES
 
 Document = Mapping[str, Any]
+# The counters of exposure that a run's tables show, too.
+EXPOSURE = frozenset({*ALWAYS, *SOMETIMES, *HOST}) - {"load_wait_us", "virtual_s"}
 SILENT = ("NOT-REPRODUCED", "INVALID")  # verdicts for which what was never reached is the news
 
 
 def evidence(told: Document) -> Section:
-    """Every counter, where the culprits are bad beside where one is good."""
+    """What went wrong and how far it reached, culprits all bad beside one good; JSON has all."""
     sides = ("culprit", "cleared")
     kinds = {
         "violation": dict(zip(sides, (told["evidence"], told["evidence_cleared"]), strict=True)),
@@ -30,8 +33,11 @@ def evidence(told: Document) -> Section:
         (kind, name, *(f"{counts[side].get(name, 0):,}" for side in sides))
         for kind, counts in kinds.items()
         for name in sorted({*counts["culprit"], *counts["cleared"]})
-        if any(counts[side].get(name) for side in sides)
-        or (kind == "exposure" and told["verdict"] in SILENT)
+        if (kind != "exposure" or name in EXPOSURE)
+        and (
+            any(counts[side].get(name) for side in sides)
+            or (kind == "exposure" and told["verdict"] in SILENT)
+        )
     ]
     names = ("all culprits bad", "one good") if told["culprits"] else ("all bad", "some good")
     heads = [

@@ -214,3 +214,12 @@ def test_what_was_never_reached_is_news_only_where_nothing_was_found() -> None:
         rows = section(document, "What was seen").rows
         assert [it for it in rows if it[1] == "transfers"] == shown
         assert ("exposure", "padded_rows", "1,234", "0") in rows
+
+
+def test_of_exposure_only_what_a_run_s_tables_show_is_shown() -> None:
+    document = told(CONFIRMED)
+    some = {"padded_rows": 5, "host_hits": 0, "prefill_steps": 77, "load_wait_us": 9}
+    document["exposure"] = {"culprit": some, "cleared": {"pages_restored": 2}}
+    rows = section(document, "What was seen").rows
+    shown = [name for kind, name, *_ in rows if kind == "exposure"]
+    assert shown == ["padded_rows", "pages_restored"]
