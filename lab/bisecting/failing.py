@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def failing(done: Bisected) -> tuple[Config, Trial] | None:
     """A configuration with all culprits bad and one of its corrupt trials; None without culprits.
 
-    Knobs at levels between good and bad are left to the bracket.
+    Knobs at levels between good and bad are left to the bracket, and a trial whose verdict is not
+    what was sought (wedged, with wrong replies before) is none that a file could promise.
     """
     culprits = frozenset(done.conclusion.culprits)
     corrupt = [
@@ -30,13 +31,16 @@ def failing(done: Bisected) -> tuple[Config, Trial] | None:
         for probe in done.notebook.probes
         if culprits and culprits <= probe.config.bad and not probe.config.levels
         for trial in probe.outcome
-        if trial.corrupt
+        if trial.corrupt and trial.verdict in ("", done.outcome)
     ]
     return min(corrupt, key=lambda pair: len(pair[0].bad), default=None)
 
 
 def replayed(results: Results, done: Bisected, folder: Path) -> dict[str, Any] | None:
-    """Shorten and store that trial; its document, or None where there is none."""
+    """Shorten and store that trial; its document, or None where there is none.
+
+    Raises `LabError` where it does not end alike again, `KeyboardInterrupt` on the user's word.
+    """
     found = failing(done)
     if found is None:
         return None

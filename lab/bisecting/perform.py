@@ -5,10 +5,12 @@ A search is pure: when it goes on it asks the same probes again, and what is sto
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lab import interrupts
 from lab.bisect.parameters import Parameters
 from lab.bisecting.document import document
 from lab.bisecting.failing import replayed
@@ -17,10 +19,10 @@ from lab.bisecting.plan import check_budget, plan
 from lab.bisecting.searching import Task, WorldOf, conclude, engine_world, run
 from lab.bisecting.written import check_folder, write
 from lab.commands.output import note
-from lab.errors import LabError, UserError
+from lab.errors import Interrupted, LabError, UserError
 from lab.running import folder_of
 from lab.scenario.loader import parse_scenario
-from lab.store import RunStatus, open_results
+from lab.store import BISECTION, RunStatus, open_results
 from lab.versions import cores, versions
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from lab.store import Results, StoredBisection
 
 Done = tuple[dict[str, Any], Path]  # the document, and the folder that it is written in
+Told = Callable[[dict[str, Any], Path], None]  # hears of the same before anything is replayed
 
 
 @dataclass(frozen=True)
@@ -51,22 +54,26 @@ def perform(
     place: Place,
     resumed: str | None = None,
     world_of: WorldOf = engine_world,
+    told: Told = lambda document, folder: None,
 ) -> Done:
     """Bisect the scenario of ``file``, or go on with the stored one that ``resumed`` names.
 
-    Raises `UserError` with nothing begun, `TargetError` where no trial could be driven,
+    ``told`` hears of the verdict once that is stored and written; a replay comes after it. Raises
+    `UserError` with nothing begun, `TargetError` where no trial could be driven,
     `Interrupted` on the user's word.
     """
     if resumed is None:
-        return _begin(_named(file), order, place, world_of)
-    if order.given:
-        also = ", ".join(order.given)
-        raise UserError(f"--resume {resumed}: its own arguments are stored; leave out {also}")
-    with open_results(place.db, create=False) as results:
+        return _begin(_named(file), order, place, world_of, told)
+    if also := [option for option in order.given if option != "--budget"]:
+        what = f"its own arguments are stored; leave out {', '.join(also)}"
+        raise UserError(f"--resume {resumed}: {what}")
+    with open_results(place.db, create=False, maker=BISECTION.maker) as results:
         stored = results.bisection(results.resolve_bisection(resumed))
-        check_folder(place.out or place.db.parent)
-        done = _resume(results, stored, file, place, world_of)
-        return _written(results, done, place)
+        more = _more(stored, order.budget)
+        check_folder(place.db, place.out)
+        task = _task(results, stored, file, place.jobs, order.budget)
+        done = _resume(results, stored, task, world_of, more=more)
+        return _written(results, done, task, place, told)
 
 
 def planned(
@@ -78,54 +85,78 @@ def planned(
     return plan(_named(file), order, place.db, place.jobs)
 
 
-def _begin(file: Path, order: Order, place: Place, world_of: WorldOf) -> Done:
+def _begin(file: Path, order: Order, place: Place, world_of: WorldOf, told: Told) -> Done:
     whole = ordered(file, order)
     scenario, params = fixed(whole, order.fix), parameters(whole, order)
     check_budget(scenario, params, order)
-    check_folder(place.out or place.db.parent)
+    check_folder(place.db, place.out)
     options = {**order.stored(), "file": str(file), "parameters": asdict(params)}
+    options["replay"] = place.replay
     with open_results(place.db) as results:
         made = results.begin_bisection(
             whole.name, whole.source, whole.seed, order.method or METHOD, options, versions()
         )
-        task = Task(made, str(file), scenario, order, params, place.jobs)
-        return _written(results, run(results, task, world_of), place)
+        task = Task(made, str(file), scenario, order, params, place.jobs, results.where)
+        return _written(results, run(results, task, world_of), task, place, told)
+
+
+def _more(stored: StoredBisection, budget: int | None) -> bool:
+    """Whether this is more budget than it had; raises `UserError` for less."""
+    had = stored.options["parameters"]["budget"]
+    if budget is not None and budget < had:
+        what = f"bisection {stored.id} has {had} sessions already; give more, or no --budget"
+        raise UserError(f"--budget {budget}: {what}")
+    return budget is not None and budget > had
 
 
 def _resume(
-    results: Results, stored: StoredBisection, file: Path | None, place: Place, world_of: WorldOf
+    results: Results, stored: StoredBisection, task: Task, world_of: WorldOf, *, more: bool
 ) -> Bisected:
-    """Go on; one that is done is concluded once more, from its trials alone."""
-    task = _task(stored, file, place.jobs)
-    if stored.status is RunStatus.DONE:
+    """Go on; one that is done is concluded once more, from its trials alone, unless it may spend
+    more: then the same probes are answered from what is stored, and it goes on where it ended.
+    """
+    if stored.status is RunStatus.DONE and not more:
         note(f"bisection {stored.id} is done; this is what it concluded")
         return conclude(results, task, world_of)
     note(f"{stored.trials} trials ({stored.sessions} sessions) are stored and not run again")
-    results.resume_bisection(stored.id)
+    if more:
+        budget = {"parameters": asdict(task.params), "budget": task.order.budget}
+        results.extend_bisection(stored.id, {**stored.options, **budget})
+    else:
+        results.resume_bisection(stored.id)
     return run(results, task, world_of)
 
 
-def _task(stored: StoredBisection, file: Path | None, jobs: int) -> Task:
-    """What is stored, as it is run; notes what has changed since."""
+def _task(
+    results: Results, stored: StoredBisection, file: Path | None, jobs: int, budget: int | None
+) -> Task:
+    """What is stored, as it is run, with this budget; notes what has changed since."""
     options = dict(stored.options)
+    options.pop("replay", None)
     named, params = options.pop("file"), Parameters(**options.pop("parameters"))
     order = order_of(options)
-    for said in _changed(stored, order, file or Path(named)):
+    if budget is not None:
+        order, params = replace(order, budget=budget), replace(params, budget=budget)
+    for said in _changed(stored, order, file, named):
         note(f"note: {said}")
     whole = parse_scenario(stored.yaml, f"scenario of bisection {stored.id}", here=True)
-    scenario = fixed(whole, order.fix)
-    return Task(stored.id, str(file or named), scenario, order, params, jobs)
+    scenario, refused = fixed(whole, order.fix), (stored.verdict or {}).get("refused", ())
+    name = str(file or named)
+    return Task(stored.id, name, scenario, order, params, jobs, results.where, refused)
 
 
-def _changed(stored: StoredBisection, order: Order, file: Path) -> list[str]:
-    """A line for each thing that is no more as it was when the bisection began."""
-    said = []
+def _changed(stored: StoredBisection, order: Order, typed: Path | None, named: str) -> list[str]:
+    """A line for each thing that is no more as it was when the bisection began.
+
+    Raises `UserError` where the user typed a file of another scenario.
+    """
+    said, file = [], typed or Path(named)
     try:
         now = ordered(file, order)
     except LabError as error:
         said.append(f"{error}; the scenario as it was stored is what runs")
     else:
-        if now.name != stored.scenario:
+        if typed and now.name != stored.scenario:
             raise UserError(f"{file}: is {now.name}; bisection {stored.id} is of {stored.scenario}")
         if now.source != stored.yaml:
             said.append(f"{file} has changed since; the scenario as it was stored is what runs")
@@ -140,15 +171,39 @@ def _changed(stored: StoredBisection, order: Order, file: Path) -> list[str]:
     return said
 
 
-def _written(results: Results, done: Bisected, place: Place) -> Done:
-    """The verdict's folder; a failing trial is shortened once, after the verdict is stored."""
+def _written(results: Results, done: Bisected, task: Task, place: Place, told: Told) -> Done:
+    """The verdict's folder; whatever stops what comes after the verdict leaves that stored."""
+    try:
+        with interrupts.heard():
+            return _told(results, done, place, told)
+    except (KeyboardInterrupt, Interrupted):
+        raise Interrupted(f"interrupted: {task.shown}") from None
+
+
+def _told(results: Results, done: Bisected, place: Place, told: Told) -> Done:
+    """Store, write and tell the verdict; then a failing trial is shortened, once."""
     folder = folder_of(done.id, place.db, place.out)
-    stored = results.bisection(done.id).verdict or {}
-    told = {**document(done), "replay": stored.get("replay")}
-    if told["replay"] is None and place.replay:
-        told["replay"] = replayed(results, done, folder)
-    results.amend_verdict(done.id, told)
-    return told, write(told, results.bisection(done.id), folder)
+    stored = results.bisection(done.id)
+    before, found = stored.verdict or {}, document(done)
+    same = before.get("culprits") == found["culprits"]
+    found["replay"] = before.get("replay") if same else None
+    _keep(results, found, folder)
+    told(found, folder)
+    if found["replay"] is None and place.replay and stored.options.get("replay"):
+        try:
+            found = {**found, "replay": replayed(results, done, folder)}
+        except LabError as error:
+            if isinstance(error, Interrupted):
+                raise
+            note(f"note: no failing trial is left: {error}")
+    if found["replay"] is not None:
+        _keep(results, found, folder)
+    return found, folder
+
+
+def _keep(results: Results, found: dict[str, Any], folder: Path) -> None:
+    results.amend_verdict(found["bisection"], found)
+    write(found, results.bisection(found["bisection"]), folder)
 
 
 def _named(file: Path | None) -> Path:

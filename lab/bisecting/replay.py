@@ -10,10 +10,11 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lab import interrupts
 from lab.bisect.shorten import shortest
 from lab.errors import UserError
 from lab.judging import judge_arm
-from lab.progress import RunProgress
+from lab.progress import RunProgress, counting
 from lab.running import run_scenario
 from lab.scenario.document import yaml
 from lab.scenario.loader import parse_scenario
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from lab.records import ArmVerdict
     from lab.scenario.models import Scenario
     from lab.store import Results
 
@@ -63,16 +65,32 @@ def replay(
 ) -> Replay:
     """Shorten the trial of ``seed`` that ended in ``outcome``, run and store what is left of it.
 
-    ``outcome`` is an arm's verdict. Raises `UserError` where the file cannot be written.
+    ``outcome`` is an arm's verdict. Raises `UserError` where the file cannot be written, and where
+    what is left ends otherwise.
     """
     file = folder / "replay.yaml"
     every = tuple(scenario.workload.options.get("only") or range(scenario.workload.sessions))
     _write(file, source(scenario, overrides, seed, every, outcome))  # there if shortening is not
-    kept = shortest(every, lambda some: _ends(scenario, overrides, seed, some, outcome), TRIES)
+    with counting("shortening a failing trial", "trials") as tick:
+        tried = 0
+
+        def fails(some: tuple[int, ...]) -> bool:
+            nonlocal tried
+            tick(tried, TRIES)
+            tried += 1
+            return _ends(scenario, overrides, seed, some, outcome)
+
+        tick(0, TRIES)
+        kept = shortest(every, fails, TRIES)
     text = source(scenario, overrides, seed, kept, outcome)
     _write(file, text)
-    verdict = run_scenario(parse_scenario(text, str(file)), results, RunProgress())
-    return Replay(file, verdict.run, seed, kept, len(every), verdict.arms[0].history_digest)
+    alone, out = parse_scenario(text, str(file)), folder / "replay"
+    verdict = run_scenario(alone, results, RunProgress(), out)
+    (arm,) = verdict.arms
+    if not _sought(arm, outcome):
+        file.unlink()
+        raise UserError(f"the shortened trial ended as {arm.verdict}, not {outcome}")
+    return Replay(file, verdict.run, seed, kept, len(every), arm.history_digest)
 
 
 def source(
@@ -109,12 +127,19 @@ def _ends(
     only: Sequence[int],
     outcome: str,
 ) -> bool:
-    """Whether the trial of these sessions ends alike, seen from outside where that is corruption.
+    """Whether the trial of these sessions ends alike."""
+    shorter = parse_scenario(source(scenario, overrides, seed, only, outcome), "replay")
+    history = run_arm(shorter, shorter.arms[0], seed, lambda done, due: interrupts.check())
+    interrupts.check()
+    verdict, _ = judge_arm(history)
+    return _sought(verdict, outcome)
+
+
+def _sought(verdict: ArmVerdict, outcome: str) -> bool:
+    """Whether it ended in ``outcome``, seen from outside where that is corruption.
 
     A row that was destroyed and that no reply shows is not what a client would complain of.
     """
-    shorter = parse_scenario(source(scenario, overrides, seed, only, outcome), "replay")
-    verdict, _ = judge_arm(run_arm(shorter, shorter.arms[0], seed))
     seen = verdict.sessions_corrupt > 0 if outcome == "corrupt" else True
     return verdict.verdict == outcome and seen
 

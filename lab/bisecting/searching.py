@@ -6,15 +6,16 @@ trials that were running and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from lab import interrupts
 from lab.bisect.conclusion import Verdict
 from lab.bisect.notebook import Notebook
 from lab.bisect.search import search
-from lab.bisecting.document import Bisected, document
+from lab.bisecting.document import Bisected, document, settings
 from lab.bisecting.live import BisectLive
 from lab.bisecting.order import METHOD, outcome
 from lab.bisecting.remembering import Remembering
@@ -23,6 +24,7 @@ from lab.bisecting.world import EngineWorld
 from lab.commands.output import note
 from lab.errors import Interrupted, TargetError
 from lab.store import RunStatus
+from lab.targets import failed
 
 if TYPE_CHECKING:
     from lab.bisect.conclusion import Conclusion
@@ -56,11 +58,23 @@ class Task:
     order: Order
     params: Parameters
     jobs: int
+    where: str = ""  # what a command that is offered needs besides, to find the database
+    refused: Sequence[Mapping[str, Any]] = ()  # the document's, where it came to a verdict
 
     @property
     def again(self) -> str:
         """How it goes on."""
-        return f"`kvlab bisect {self.file} --resume {self.id}` goes on"
+        return f"`kvlab bisect {self.file} --resume {self.id}{self.where}` goes on"
+
+    @property
+    def shown(self) -> str:
+        """Where its verdict is."""
+        return f"the verdict is stored; `kvlab report {self.id}{self.where}` shows it"
+
+    def refusal(self, config: Config) -> str:
+        """Why this configuration was refused before; else empty."""
+        asked = settings(config, self.scenario.toggles)
+        return next((str(it["reason"]) for it in self.refused if it["toggles"] == asked), "")
 
 
 class Watched(Notebook):
@@ -85,20 +99,28 @@ class Watched(Notebook):
 def run(results: Results, task: Task, world_of: WorldOf) -> Bisected:
     """Search, store, conclude; raises `TargetError`, `Interrupted`."""
     try:
-        done = _bisect(results, task, world_of)
+        with interrupts.heard():
+            done = _bisect(results, task, world_of)
+            results.finish_bisection(task.id, RunStatus.DONE, document(done))
     except KeyboardInterrupt:
-        results.finish_bisection(task.id, RunStatus.INTERRUPTED)
-        stored = results.bisection(task.id)
-        held = f"{stored.trials} trials ({stored.sessions} sessions) are stored"
-        raise Interrupted(f"interrupted: {held}; {task.again}") from None
+        raise _stopped(results, task) from None
     except TargetError as error:
         results.finish_bisection(task.id, RunStatus.FAILED)
         raise TargetError(f"{error}; {task.again}") from error
     except BaseException:
         results.finish_bisection(task.id, RunStatus.FAILED)
         raise
-    results.finish_bisection(task.id, RunStatus.DONE, document(done))
     return done
+
+
+def _stopped(results: Results, task: Task) -> Interrupted:
+    """What is told of one that the user stopped: how it goes on, or that it had just ended."""
+    stored = results.bisection(task.id)
+    if stored.status is RunStatus.DONE:
+        return Interrupted(f"interrupted: {task.shown}")
+    results.finish_bisection(task.id, RunStatus.INTERRUPTED)
+    held = f"{stored.trials} trials ({stored.sessions} sessions) are stored"
+    return Interrupted(f"interrupted: {held}; {task.again}")
 
 
 def conclude(results: Results, task: Task, world_of: WorldOf) -> Bisected:
@@ -112,7 +134,8 @@ def _bisect(results: Results, task: Task, world_of: WorldOf, only: str = "") -> 
     live = BisectLive(tuple(task.scenario.toggles), task.params.budget)
 
     def keep(config: Config, trial: Trial) -> None:
-        results.save_trial(task.id, config, trial)
+        if not failed(trial.unknown):  # else it may be served next time; its probe stores it
+            results.save_trial(task.id, config, trial)
         live.ended(trial)
 
     def save(number: int, probe: Probe) -> None:
@@ -121,7 +144,7 @@ def _bisect(results: Results, task: Task, world_of: WorldOf, only: str = "") -> 
 
     sought, known = outcome(task.scenario, task.order), results.trials(task.id)
     with live, world_of(task.scenario, sought, task.jobs, keep) as inner:
-        world = Remembering(inner, known, only)
+        world = Remembering(inner, known, only, task.refusal)
         notebook = Watched(world, task.params.budget, live, save)
         found = _search(notebook, task, live)
     if known and not only:

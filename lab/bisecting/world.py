@@ -155,7 +155,7 @@ def corrupt(
         return verdict.sessions_corrupt, ""
     if verdict.verdict in ("wedged", "parser_fault", "nondeterministic"):
         return 0, f"{verdict.verdict}: {verdict.reason}"
-    return 0, wedge(history) or shows_nothing(history, findings)
+    return 0, failure(history) or wedge(history) or shows_nothing(history, findings)
 
 
 def wedged(

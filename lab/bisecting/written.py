@@ -20,15 +20,19 @@ DOCUMENT, REPORT = "bisection.json", "report.md"
 Written = tuple[dict[str, Any], Path]  # the document, and its folder
 
 
-def check_folder(folder: Path) -> None:
-    """Make the folder and try it; raises `UserError`."""
+def check_folder(db: Path, out: Path | None) -> None:
+    """Make the folder of what is written, beside the database by default, and try it.
+
+    Raises `UserError`.
+    """
+    folder, option = (db.parent, "--db") if out is None else (out, "--out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
             pass
     except OSError as error:
         what = f"no folder for the verdict: {error.strerror}"
-        raise UserError(f"{folder}: {what}; --out names another") from None
+        raise UserError(f"{folder}: {what}; {option} names another") from None
 
 
 def write(told: Mapping[str, Any], stored: StoredBisection, folder: Path) -> Path:
@@ -50,7 +54,7 @@ def written_again(results: Results, bisection: str, out: Path | None) -> Written
     """
     stored = results.bisection(bisection)
     if stored.verdict is None:
-        how = f"`kvlab bisect --resume {bisection}` goes on"
+        how = f"`kvlab bisect --resume {bisection}{results.where}` goes on"
         raise UserError(f"bisection {bisection} is {stored.status.value}, without verdict; {how}")
     return stored.verdict, write(stored.verdict, stored, folder_of(bisection, results.path, out))
 

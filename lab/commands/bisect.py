@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import show_bisection, show_plan
+from lab.commands.output import BisectionTeller, show_plan
 
 
 class Units(StrEnum):
@@ -93,4 +93,6 @@ def bisect(
     if plan:
         show_plan(planned(scenario, order, place, resume), as_json)
     else:
-        show_bisection(*perform(scenario, order, place, resume), as_json)
+        teller = BisectionTeller(as_json)
+        document, _ = perform(scenario, order, place, resume, told=teller.verdict)
+        teller.end(document)

@@ -59,6 +59,31 @@ def show_bisection(document: Mapping[str, Any], folder: Path, as_json: bool) -> 
         note(f"the verdict and its probes are in {folder}")
 
 
+class BisectionTeller:
+    """Prints a verdict before its replay is made, for a person need not wait for that; or the one
+    JSON document when all is done.
+    """
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json, self._replayed = as_json, False
+
+    def verdict(self, document: Mapping[str, Any], folder: Path) -> None:
+        """What was concluded is stored and written."""
+        self._replayed = bool(document["replay"])
+        if not self._as_json:
+            show_bisection(document, folder, as_json=False)
+
+    def end(self, document: Mapping[str, Any]) -> None:
+        """All is done; how to see a trial fail, where that is new."""
+        from lab.report.bisection_next import replay_step
+
+        if self._as_json:
+            show_json(document)
+        elif not self._replayed:
+            for step in replay_step(document):
+                show(step)
+
+
 def show_plan(document: Mapping[str, Any], as_json: bool) -> None:
     """Print what a bisection would ask, and what it would cost."""
     from lab.report.bisection import plan_report

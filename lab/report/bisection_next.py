@@ -12,10 +12,11 @@ Document = Mapping[str, Any]
 
 def what_next(told: Document) -> list[str]:
     """A sentence a step, the first one first."""
-    return [*_replay(told), *STEPS[told["verdict"]](told)]
+    return [*replay_step(told), *STEPS[told["verdict"]](told)]
 
 
-def _replay(told: Document) -> list[str]:
+def replay_step(told: Document) -> list[str]:
+    """How to see it fail, where a failing trial was left."""
     made = told.get("replay")
     if not made:
         return []
@@ -43,8 +44,9 @@ def _suspect(told: Document) -> list[str]:
 
 
 def _undetermined(told: Document) -> list[str]:
+    more = f"`kvlab bisect --resume {told['bisection']} --budget N`"
     return [
-        f"give it more: a --budget above {told['budget']} sessions",
+        f"give it more: {more} goes on, with N above {told['budget']} sessions",
         "or raise the rate, which costs less: a heavier load, smaller pools",
     ]
 

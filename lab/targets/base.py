@@ -28,6 +28,14 @@ class Task:
     progress: Progress
 
 
+DIED, SERVED_NOTHING = "the engine died: ", "the engine served nothing: "
+
+
+def failed(why: str) -> bool:
+    """Whether a reason is one of `failure`'s."""
+    return why.startswith((DIED, SERVED_NOTHING))
+
+
 def failure(history: ArmHistory) -> str | None:
     """Why the target is to blame for this arm, in one line: it died, or served nothing at all.
 
@@ -36,12 +44,12 @@ def failure(history: ArmHistory) -> str | None:
     """
     for _, kind, fields in history.events:
         if kind == "engine_died":
-            return _line(f"the engine died: {fields['error']}")
+            return _line(f"{DIED}{fields['error']}")
     if any(reply.status == "ok" for reply in history.replies):
         return None
     errors = [str(it.error) for it in history.replies if it.status == "transport_error"]
     accidents = [error for error in errors if not names_a_room(error)]
-    return _line(f"the engine served nothing: {accidents[0]}") if accidents else None
+    return _line(f"{SERVED_NOTHING}{accidents[0]}") if accidents else None
 
 
 def _line(text: str) -> str:

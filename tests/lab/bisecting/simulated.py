@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 
+from lab.bisect.notebook import Refused
 from lab.bisect.space import Config
 from lab.bisect.trials import Outcome, Trial
 from lab.bisect.worlds import SimulatedWorld
@@ -38,12 +39,18 @@ def write(folder: Path, text: str = CAMPAIGN) -> Path:
 
 @dataclass
 class Fake:
-    """Makes worlds, and knows what they ran; ``raises`` after so many trials in all."""
+    """Makes worlds, and knows what they ran; ``raises`` after so many trials in all.
+
+    What has some toggles bad and not all, and ``needs`` not among them, is refused; in ``dead``
+    trials, numbered from 0 as they run, the engine dies.
+    """
 
     culprits: frozenset[str] = frozenset({"index_k", "graph"})
     p1: float = 0.4
     stops_after: int | None = None
     raises: BaseException = field(default_factory=KeyboardInterrupt)
+    needs: str = ""
+    dead: range = range(0)
     ran: list[tuple[Config, int]] = field(default_factory=list)
     asked: list[tuple[str, str, int]] = field(default_factory=list)  # scenario, outcome, jobs
 
@@ -87,6 +94,9 @@ class FakeWorld:
         self.closed = True
 
     def probe(self, config: Config, indices: range) -> Outcome:
+        if 0 < len(config.bad) < len(self.world.toggles) and self.of.needs:
+            if self.of.needs not in config.bad:
+                raise Refused(f"needs {self.of.needs}")
         return tuple(self._trial(config, index) for index in indices)
 
     def unexercised(self, config: Config, trials: Sequence[Trial]) -> str:
@@ -95,9 +105,12 @@ class FakeWorld:
     def _trial(self, config: Config, index: int) -> Trial:
         if len(self.of.ran) == self.of.stops_after:
             raise self.of.raises
+        dies = len(self.of.ran) in self.of.dead
         self.of.ran.append((config, index))
         (trial,) = self.world.probe(config, range(index, index + 1))
         violations = {VIOLATION: 4 * trial.corrupt} if trial.corrupt else {}
         trial = replace(trial, exposure=EXPOSURE, violations=violations, wall_s=0.5)
+        if dies:
+            trial = replace(trial, corrupt=0, violations={}, unknown="the engine died: it broke")
         self.told(config, trial)
         return trial

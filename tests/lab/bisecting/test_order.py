@@ -52,7 +52,8 @@ def test_a_key_that_cannot_be_fixed_is_one_line(tmp_path: Path) -> None:
         fixed(whole, ("grpah",))
     accepted = "accepted: index_k, graph, overlap, concurrency (did you mean 'graph'?)"
     assert str(caught.value) == f"--fix grpah: not on offer in `toggles`; {accepted}"
-    with pytest.raises(UserError, match="leaves no toggle to flip"):
+    typed = "^--fix index_k --fix graph --fix overlap --fix concurrency: leaves no toggle to flip"
+    with pytest.raises(UserError, match=typed):
         fixed(whole, tuple(whole.toggles))
 
 

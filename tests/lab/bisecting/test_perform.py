@@ -15,7 +15,8 @@ from lab.errors import Interrupted, TargetError, UserError
 from lab.store import RunStatus, StoredBisection, open_results
 from tests.lab.bisecting.simulated import CAMPAIGN, VIOLATION, Fake, write
 
-WHOLE = Order(sets=("workload.sessions=4",))
+SETS = ("workload.sessions=4", "bisect.p_min=0.1")
+WHOLE = Order(sets=SETS)
 ORDER = replace(WHOLE, no_confirm=True)
 
 
@@ -125,7 +126,7 @@ def test_an_interruption_names_the_command_that_goes_on(file: Path, place: Place
     with pytest.raises(Interrupted) as caught:
         bisect(file, place, Fake(stops_after=7))
     assert caught.value.exit_code == 130
-    again = f"`kvlab bisect {file} --resume {stored(place).id}` goes on"
+    again = f"`kvlab bisect {file} --resume {stored(place).id} --db {place.db}` goes on"
     assert str(caught.value) == f"interrupted: 7 trials (28 sessions) are stored; {again}"
 
 
@@ -165,7 +166,7 @@ def test_a_stored_order_is_what_goes_on(file: Path, place: Place) -> None:
 def test_arguments_beside_resume_are_refused(file: Path, place: Place) -> None:
     interrupted(file, place, 1)
     order = Order(budget=9, fix=("graph",), sets=("seed=1",), no_confirm=True)
-    with pytest.raises(UserError, match="leave out --budget, --fix, --no-confirm, --set"):
+    with pytest.raises(UserError, match="stored; leave out --fix, --no-confirm, --set"):
         perform(file, order, place, "last", Fake())
     with pytest.raises(UserError, match="needs no --plan"):
         planned(file, Order(), place, "last")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from lab.bisecting.order import Order
 from lab.bisecting.perform import Place, perform
+from lab.commands.output import BisectionTeller
 from lab.errors import Interrupted
+from lab.records import Asked
+from lab.store import RUN, open_results
 from tests.lab.bisecting.simulated import CAMPAIGN, Fake, write
 from tests.lab.scenario.files import GOOD
 from tests.lab.scenario.files import write as write_good
@@ -83,9 +87,10 @@ def test_runs_lists_bisections_with_the_keys_of_a_run(done: str, kvlab) -> None:
 
 
 def test_a_bisection_is_not_shown_as_a_run(done: str, kvlab) -> None:
-    kvlab_says = kvlab("show", done)
-    assert (kvlab_says.code, kvlab_says.err.count("\n")) == (2, 1)
-    assert f"`kvlab bisect --resume {done}` shows it" in kvlab_says.err
+    for name in (done, done[:8], done[-4:], "last"):
+        kvlab_says = kvlab("show", name)
+        assert (kvlab_says.code, kvlab_says.err.count("\n")) == (2, 1)
+        assert f"{done} is a bisection, not a run; `kvlab report {done}` shows it" in kvlab_says.err
 
 
 @pytest.mark.parametrize(
@@ -96,7 +101,7 @@ def test_a_bisection_is_not_shown_as_a_run(done: str, kvlab) -> None:
         (["--unit", "reply"], "'auto', 'session', 'boot'"),
         (["--outcome", "slow"], "'corrupt', 'wedged'"),
         (["--budget", "0"], "'--budget'"),
-        (["--jobs", "0"], "'--jobs'"),
+        (["--jobs", "0"], "'--jobs': must be greater than or equal to 1"),
         (["--fix", "grpah"], "--fix grpah: not on offer in `toggles`; accepted: index_k, graph"),
         (["--set", "toggles.graph.bad=false"], "bad and good are both false"),
         (["--set", "toggles.gaph.bad=false"], "toggles.gaph"),
@@ -110,7 +115,7 @@ def test_a_mistaken_option_is_one_line(argv: list[str], says: str, kvlab, tmp_pa
 def test_neither_a_scenario_nor_an_id_is_one_line(kvlab, tmp_path: Path) -> None:
     assert "give SCENARIO, or --resume ID" in refused(kvlab)
     assert "no such file" in refused(kvlab, "nowhere.yaml")
-    assert "no such database" in refused(kvlab, "--resume", "last")
+    assert "no such database; `kvlab bisect` makes it" in refused(kvlab, "--resume", "last")
 
 
 def test_a_file_without_toggles_is_one_line(kvlab, tmp_path: Path) -> None:
@@ -134,7 +139,7 @@ def test_a_budget_too_small_says_which_would_do(kvlab, here: Path) -> None:
 
 def test_resume_takes_no_other_arguments(done: str, kvlab) -> None:
     said = refused(kvlab, str(FILE), "--resume", "last", "--budget", "900", "--seed", "1")
-    assert "leave out --budget, --seed" in said
+    assert "stored; leave out --seed" in said
     assert "no bisection 'zzz'" in refused(kvlab, "--resume", "zzz")
 
 
@@ -188,3 +193,39 @@ def test_a_bisection_without_verdict_has_no_report(kvlab) -> None:
     said = kvlab("report")
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert "is interrupted, without verdict; `kvlab bisect --resume " in said.err
+
+
+def test_report_without_a_name_is_of_the_newest_run_or_bisection(done: str, kvlab) -> None:
+    with open_results(DB) as results:
+        results.begin_run("campaign_failing", "", 0, {})  # what a replay leaves behind
+    assert kvlab("report", "--json").json["bisection"] == done
+    with open_results(DB) as results:
+        later = results.begin_run("any", "", 0, {}, Asked(("kvlab", "run", "any.yaml")))
+        assert results.meant("last") == (RUN, later)
+
+
+def test_a_person_reads_the_verdict_before_the_replay_is_made(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document, folder = perform(FILE, SMALL, Place(DB, replay=False), None, Fake(p1=0.9))
+    made = {"scenario": "x/replay.yaml", "run": "r", "sessions": [0], "sessions_planned": 4}
+    teller = BisectionTeller(as_json=False)
+    teller.verdict(document, folder)
+    assert capsys.readouterr().out.startswith("SUSPECT: ")
+    teller.end({**document, "replay": made})
+    assert capsys.readouterr().out.startswith("see it fail: `kvlab run x/replay.yaml` repeats")
+    teller.verdict({**document, "replay": made}, folder)
+    assert "`kvlab run x/replay.yaml`" in " ".join(capsys.readouterr().out.split())
+    teller.end({**document, "replay": made})
+    assert capsys.readouterr().out == ""
+    teller = BisectionTeller(as_json=True)
+    teller.verdict(document, folder)
+    assert capsys.readouterr().out == ""
+    teller.end(document)
+    assert json.loads(capsys.readouterr().out) == document
+
+
+def test_more_budget_may_stand_beside_resume(done: str, kvlab) -> None:
+    assert kvlab("bisect", "--resume", done, "--budget", "2000").code == 0  # as much as it had
+    said = refused(kvlab, "--resume", done, "--budget", "300")
+    assert "has 2000 sessions already; give more, or no --budget" in said
