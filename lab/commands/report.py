@@ -11,7 +11,7 @@ from lab.commands.output import show_bisection, show_run
 
 Named = Annotated[
     str,
-    typer.Argument(metavar="[ID]", help="A run or a bisection, part of its id, or `last` run."),
+    typer.Argument(metavar="[ID]", help="A run or a bisection, part of its id, or `last`."),
 ]
 
 

@@ -11,6 +11,7 @@ from lab.bisect.notebook import Refused
 from lab.bisect.space import Config
 from lab.bisect.trials import Outcome, Trial
 from lab.bisect.worlds import SimulatedWorld
+from lab.bisecting.world import trial_seed
 from lab.scenario.models import Scenario
 
 EXPOSURE = {"graph_replays": 9, "prefix_hits": 9, "padded_rows": 9, "overlap_steps": 9}
@@ -110,6 +111,7 @@ class FakeWorld:
         (trial,) = self.world.probe(config, range(index, index + 1))
         violations = {VIOLATION: 4 * trial.corrupt} if trial.corrupt else {}
         trial = replace(trial, exposure=EXPOSURE, violations=violations, wall_s=0.5)
+        trial = replace(trial, seed=trial_seed(self.world.seed, index))
         if dies:
             trial = replace(trial, corrupt=0, violations={}, unknown="the engine died: it broke")
         self.told(config, trial)

@@ -58,7 +58,8 @@ def test_a_bisection_leaves_a_file_that_fails_when_it_is_run(tmp_path: Path) -> 
     file = tmp_path / "halved.yaml"
     file.write_text(SMALLEST, encoding="utf-8")
     place = Place(tmp_path / "results" / "lab.duckdb", processes=1)
-    told, folder = perform(file, Order(no_confirm=True), place)
+    fake = Fake(culprits=frozenset({"index_k"}), p1=1.0)  # as the engine is, which replays
+    told, folder = perform(file, Order(no_confirm=True), place, None, fake)
     assert (told["verdict"], [it["toggle"] for it in told["culprits"]]) == ("SUSPECT", ["index_k"])
     made = told["replay"]
     assert made["scenario"] == str(folder / "replay.yaml")
