@@ -62,4 +62,4 @@ def test_the_least_budget_is_that_of_a_clean_arm_in_whole_trials(tmp_path: Path)
     assert least(replace(params, unit="session"), 10) == 230
     assert least(replace(params, unit="boot"), 10) == 2280
     assert least(params, 1) == 228
-    assert least(params, 10) == 230
+    assert least(params, 10) == 430  # more boots, as their sessions may correlate
