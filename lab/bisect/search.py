@@ -201,9 +201,9 @@ class _Search:
     def _brackets(self, found: Conclusion, discovery: Discovery) -> tuple[Bracket, ...]:
         """A bracket for every toggle with a ladder that has to do with it, in the file's order."""
         config, rate = self._context(discovery), (found.bad or Tally()).rate
-        notebook, params, unit, note = self.notebook, self.params, found.unit, self.note
+        fixed = (self.notebook, self.params, found.unit, config)
         return tuple(
-            threshold(notebook, params, unit, config, key, self.ladders[key], rate, note)
+            threshold(*fixed, key, self.ladders[key], rate, self.note, self.space)
             for key in self.space.toggles
             if key in self.ladders
             and (key in found.culprits or found.roles.get(key) is Role.AGGRAVATING)
