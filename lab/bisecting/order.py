@@ -13,6 +13,7 @@ from lab.bisect.parameters import Parameters
 from lab.bisect.trials import Unit
 from lab.bisect.units import first, held_to
 from lab.errors import UserError
+from lab.scenario.checks import unsearchable
 from lab.scenario.loader import capped, load_scenario
 from lab.scenario.needs import needs
 from lab.scenario.problem import did_you_mean
@@ -77,6 +78,8 @@ def ordered(file: Path, order: Order) -> Scenario:
     if not scenario.toggles:
         accepted = "toggles: {KEY: {bad: VALUE, good: VALUE}}"
         raise UserError(f"{file}: toggles: is missing, so there is nothing to flip; add {accepted}")
+    for found in unsearchable(scenario):
+        raise found.error(str(scenario.path))
     return scenario
 
 

@@ -36,7 +36,18 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from check_search(scenario)
     yield from _expectations(scenario)
     for one in placed(scenario):
-        yield from _sizes(scenario, one)
+        if not (scenario.arms and one.arm in scenario.ends):
+            yield from _sizes(scenario, one)
+
+
+def unsearchable(scenario: Scenario) -> Iterator[Problem]:
+    """Why a search cannot begin: an end of the toggles that cannot be run.
+
+    The arms of the file may be run all the same, so this is no mistake until somebody bisects.
+    """
+    for one in placed(scenario):
+        if one.arm in scenario.ends:
+            yield from _sizes(scenario, one)
 
 
 def missing(scenario: Scenario) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ import pytest
 
 from lab.bisecting.order import Order, fixed, least, order_of, ordered, parameters
 from lab.errors import UserError
+from lab.scenario.loader import load_scenario
 from tests.lab.bisecting.simulated import CAMPAIGN, write
 
 PAIR = """\
@@ -63,3 +64,22 @@ def test_the_least_budget_is_that_of_a_clean_arm_in_whole_trials(tmp_path: Path)
     assert least(replace(params, unit="boot"), 10) == 2280
     assert least(params, 1) == 228
     assert least(params, 10) == 430  # more boots, as their sessions may correlate
+
+
+def test_ends_that_cannot_be_run_are_a_mistake_of_who_bisects_and_not_of_who_runs(
+    tmp_path: Path,
+) -> None:
+    text = """
+name: peers
+workload: {kind: tool_sessions, preset: small}
+engine: {pd: true, index_k: bf16}
+arms: [{name: alike}]
+toggles:
+  decode_index_k: {bad: fp8, good: bf16}
+  graph: {bad: true, good: false}
+"""
+    file = tmp_path / "peers.yaml"
+    file.write_text(text, encoding="utf-8")
+    assert [arm.name for arm in load_scenario(file).arms] == ["alike"]
+    with pytest.raises(UserError, match=r"peers.yaml: toggles.decode_index_k.bad: .*8,448 bytes"):
+        ordered(file, Order())
