@@ -81,5 +81,6 @@ toggles:
     file = tmp_path / "peers.yaml"
     file.write_text(text, encoding="utf-8")
     assert [arm.name for arm in load_scenario(file).arms] == ["alike"]
-    with pytest.raises(UserError, match=r"peers.yaml: toggles.decode_index_k.bad: .*the pair refuses"):
+    said = r"peers.yaml: toggles.decode_index_k.bad: .*the pair refuses"
+    with pytest.raises(UserError, match=said):
         ordered(file, Order())
