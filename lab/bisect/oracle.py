@@ -48,7 +48,7 @@ class Oracle:
 
     def bad(self, mask: int) -> bool | None:
         """Whether the configuration is bad; None where that cannot be had."""
-        asked = valid_part(self.space, mask)
+        asked = self.space.valid_part(mask)
         if asked not in self._known:
             self._known[asked] = found = self._ask(self.space.config(asked))
             if found and asked.bit_count() < self.smallest.bit_count():
@@ -74,15 +74,6 @@ class Oracle:
             sets = ((self.space.keys(self.smallest), 0.0),)
             self._believe(Belief(self.notebook.spent, sets))
         return verdict
-
-
-def valid_part(space: Space, mask: int) -> int:
-    """``mask`` without the toggles that lack what they need: what the target really does."""
-    while not space.valid(mask):
-        for i, needed in enumerate(space.needed):
-            if needed & ~mask:
-                mask &= ~(1 << i)
-    return mask
 
 
 def rate(notebook: Notebook, space: Space, params: Parameters, unit: Unit) -> float:
@@ -117,7 +108,7 @@ def _skips(oracle: Oracle) -> str:
 def needless(oracle: Oracle, mask: int) -> int:
     """``mask`` less every toggle without which it is bad still, tried from the first on."""
     for i in range(len(oracle.space.toggles)):
-        less = valid_part(oracle.space, mask & ~(1 << i))
+        less = oracle.space.valid_part(mask & ~(1 << i))
         if less != mask and oracle.bad(less):
             mask = less
     return mask

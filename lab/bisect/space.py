@@ -110,12 +110,15 @@ class Space:
 
     def without(self, mask: int, key: str) -> int:
         """``mask`` with ``key`` good, and good whatever needs it."""
-        left = mask & ~self.mask([key])
-        while not self.valid(left):
+        return self.valid_part(mask & ~self.mask([key]))
+
+    def valid_part(self, mask: int) -> int:
+        """``mask`` less the toggles that lack what they need: what the target really does."""
+        while not self.valid(mask):
             for i, needed in enumerate(self.needed):
-                if left >> i & 1 and needed & ~left:
-                    left &= ~(1 << i)
-        return left
+                if needed & ~mask:
+                    mask &= ~(1 << i)
+        return mask
 
     def within(self, mask: int) -> Space:
         """The space in which every toggle outside ``mask`` stays good."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lab.bisect.conclusion import Discovery
 from lab.bisect.methods import METHODS
-from lab.bisect.oracle import Oracle, background, discovery, rate, valid_part
+from lab.bisect.oracle import Oracle, background, discovery, rate
 from lab.bisect.probe_tests import FixedSize, Wald, size
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def minimal(oracle: Oracle) -> int:
             pieces = min(2 * pieces, len(bits))
         else:
             break
-    return valid_part(oracle.space, sum(bits))
+    return oracle.space.valid_part(sum(bits))
 
 
 def first_bad(oracle: Oracle, some: Sequence[list[int]]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lab.bisect.conclusion import Discovery
 from lab.bisect.methods import METHODS
-from lab.bisect.oracle import Oracle, background, discovery, needless, rate, valid_part
+from lab.bisect.oracle import Oracle, background, discovery, needless, rate
 from lab.bisect.probe_tests import FirstProof, size
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def quickxplain(
 def minimal(oracle: Oracle) -> int:
     """A minimal bad configuration."""
     bits = [1 << i for i in range(len(oracle.space.toggles))]
-    found = valid_part(oracle.space, explain(oracle, 0, False, bits))
+    found = oracle.space.valid_part(explain(oracle, 0, False, bits))
     # a skipped probe was taken for a good one, which keeps toggles that nothing needs
     return needless(oracle, found) if oracle.skipped else found
 
