@@ -42,8 +42,8 @@ SEED_BYTES = 6
 class EngineWorld:
     """A `lab.bisect.notebook.World` over `run_arm`; a block, since its processes have an end.
 
-    ``outcome`` is what counts as corrupt. ``remembered`` trials are not run again; ``told`` hears
-    of every other as it ends, so an interruption need lose only what was running.
+    ``outcome`` is what counts as corrupt. ``told`` hears of every trial as it ends, so an
+    interruption need lose only what was running.
     """
 
     def __init__(
@@ -53,12 +53,10 @@ class EngineWorld:
         seed: int,
         outcome: str = CORRUPT,
         jobs: int = 1,
-        remembered: Mapping[tuple[Config, int], Trial] | None = None,
         told: Told = lambda config, trial: None,
     ) -> None:
         self._scenario, self._seed, self._outcome = scenario, seed, outcome
         self._workers, self._told = Workers(jobs), told
-        self._known = dict(remembered or {})
 
     def __enter__(self) -> EngineWorld:
         return self
@@ -83,10 +81,19 @@ class EngineWorld:
 
     def probe(self, config: Config, indices: range) -> Outcome:
         """One trial an index, in order; raises `Refused`, and `TargetError` of a broken target."""
-        missing = [index for index in indices if (config, index) not in self._known]
-        if missing:
-            self._run(config, missing)
-        return tuple(self._known[config, index] for index in indices)
+        arm = arm_of(self._scenario, config)
+        if why := refusal(self._scenario, arm):
+            raise Refused(why)
+        task = partial(run_trial, self._scenario, arm, self._seed, self._outcome)
+        found: dict[int, Trial] = {}
+        try:
+            for _, trial in self._workers.run(task, indices):
+                found[trial.index] = trial
+                self._told(config, trial)
+                interrupts.check()
+        except UserError as error:
+            raise Refused(str(error).removeprefix(f"arm {arm.name!r}: ")) from None
+        return tuple(found[index] for index in indices)
 
     def unexercised(self, config: Config, trials: Sequence[Trial]) -> str:
         """Which toggles that are on none of the trials went through, and why; else empty."""
@@ -94,19 +101,6 @@ class EngineWorld:
         counters = summed(trial.exposure for trial in trials)
         never = [explained(key, settings, counters) for key in unexercised(settings, counters)]
         return f"never exercised: {', '.join(never)}" if never and trials else ""
-
-    def _run(self, config: Config, indices: Sequence[int]) -> None:
-        arm = arm_of(self._scenario, config)
-        if why := refusal(self._scenario, arm):
-            raise Refused(why)
-        task = partial(run_trial, self._scenario, arm, self._seed, self._outcome)
-        try:
-            for _, trial in self._workers.run(task, indices):
-                self._known[config, trial.index] = trial
-                self._told(config, trial)
-                interrupts.check()
-        except UserError as error:
-            raise Refused(str(error).removeprefix(f"arm {arm.name!r}: ")) from None
 
 
 def trial_seed(seed: int, index: int) -> int:

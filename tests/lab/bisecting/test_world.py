@@ -10,6 +10,7 @@ import pytest
 from lab.bisect.notebook import Refused
 from lab.bisect.space import Config
 from lab.bisect.trials import Trial, Unit, tally
+from lab.bisecting.remembering import Remembering
 from lab.bisecting.space_of import arm_of
 from lab.bisecting.world import EngineWorld, trial_seed
 from lab.errors import TargetError, UserError
@@ -184,8 +185,9 @@ def test_remembered_trials_answer_and_only_the_others_run(scenario: Scenario) ->
     heard: list[tuple[Config, int]] = []
     known = {(BOTH, 1): replace(first[1], digest="remembered")}
     with EngineWorld(
-        scenario, seed=7, remembered=known, told=lambda config, t: heard.append((config, t.index))
-    ) as world:
+        scenario, seed=7, told=lambda config, t: heard.append((config, t.index))
+    ) as inner:
+        world = Remembering(inner, known)
         again = world.probe(BOTH, range(3))
         assert again == (first[0], replace(first[1], digest="remembered"), first[2])
         assert heard == [(BOTH, 0), (BOTH, 2)]
