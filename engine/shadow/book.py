@@ -1,0 +1,108 @@
+"""What became of each page: taken, freed, copied from, copied into; and whether that was in order.
+
+One rule: an access is in order when whoever did the last unlike access to the page is known, by a
+chain of waits, to be through (`engine.shadow.clocks`); being later is not enough.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from engine.shadow.clocks import VectorClocks
+    from engine.shadow.operations import OperationLog
+
+State = Literal[
+    "FREE", "ALLOCATED", "WRITING", "VALID", "IN_FLIGHT_OUT", "IN_FLIGHT_IN", "QUARANTINE"
+]
+
+
+class Unordered(NamedTuple):
+    """Two accesses to a page with no wait between them: operations by number, ``later`` now."""
+
+    page: int
+    earlier: int
+    later: int
+
+
+class PageBook:
+    """The pages 0..``pages`` of one pool of pages, device or host; page 0 is reserved."""
+
+    def __init__(self, pages: int, log: OperationLog, clocks: VectorClocks) -> None:
+        self._log, self._clocks = log, clocks
+        self.version = np.zeros(pages + 1, dtype=np.int64)  # grows with what readers must look at
+        self.wrote = np.zeros(pages + 1, dtype=np.int64)  # operation that wrote there last
+        self.copies_out = np.zeros(pages + 1, dtype=np.int64)  # copies under way from the page
+        self.copies_in = np.zeros(pages + 1, dtype=np.int64)
+        self.withheld = np.zeros(pages + 1, dtype=bool)  # held back until a writer is through
+        self._read = np.zeros((1, pages + 1), dtype=np.int64)  # stream -> operation, the last
+        self._freed: dict[int, tuple[int, str]] = {}  # page -> when, and whose it was
+        self._ticks = 0
+
+    def touch(self, pages: Sequence[int] | NDArray[np.int64]) -> None:
+        """Whoever reads these pages must look at their rows again."""
+        self._ticks += 1
+        self.version[pages] = self._ticks
+
+    def taken(self, pages: Sequence[int]) -> None:
+        """Pages were handed out; what is still in them is nobody's."""
+        self.touch(pages)
+
+    def freed(self, pages: Sequence[int], at_us: int, owners: Callable[[int], str]) -> None:
+        """Pages were given back; ``owners`` says whose each of them was."""
+        self.touch(pages)
+        self.withheld[pages] = False
+        for page in pages:
+            self._freed[page] = (at_us, owners(page))
+
+    def last_freed(self, page: int) -> str:
+        """When the page was given back last, and by whom: a clause; empty if it never was."""
+        if page not in self._freed:
+            return ""
+        at_us, owner = self._freed[page]
+        return f"freed at {at_us} us by {owner}"
+
+    def reads(self, op: int, pages: Sequence[int] | NDArray[np.int64]) -> list[Unordered]:
+        """An operation reads pages: those whose last write it has not waited for."""
+        found = self._behind(op, np.asarray(pages, dtype=np.int64), self.wrote)
+        stream = self._log[op].stream
+        if stream >= len(self._read):
+            self._read = np.pad(self._read, ((0, stream + 1 - len(self._read)), (0, 0)))
+        self._read[stream, pages] = op
+        return found
+
+    def writes(self, op: int, pages: Sequence[int] | NDArray[np.int64]) -> list[Unordered]:
+        """An operation writes pages: those whose last write, or reads, it has not waited for."""
+        at = np.asarray(pages, dtype=np.int64)
+        found = self._behind(op, at, self.wrote)
+        for row in self._read:
+            found += self._behind(op, at, row)
+        self.wrote[at] = op
+        return found
+
+    def _behind(
+        self, op: int, pages: NDArray[np.int64], last: NDArray[np.int64]
+    ) -> list[Unordered]:
+        """The pages of which the operation in ``last`` is not known to be over."""
+        earlier = last[pages]
+        if not earlier.any():
+            return []
+        which, back = np.unique(earlier, return_inverse=True)
+        mine = self._log[op].stream
+        ops = [self._log[number] for number in which.tolist()]
+        streams = np.array([each.stream for each in ops], dtype=np.int64)
+        epochs = np.array([each.epoch for each in ops], dtype=np.int64)
+        late = ~self._clocks.knows(mine, streams, epochs) & (streams != mine)
+        if not late.any():
+            return []
+        hit = late[back]
+        return [
+            Unordered(page, number, op)
+            for page, number in zip(pages[hit].tolist(), earlier[hit].tolist(), strict=True)
+        ]

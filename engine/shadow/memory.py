@@ -1,0 +1,85 @@
+"""The shadow of one engine's pools: its tags, its books, its log, and how it reports.
+
+One rule: it only looks. Whatever it finds is an event; nothing in the engine asks it anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engine.shadow.book import PageBook
+from engine.shadow.clocks import VectorClocks
+from engine.shadow.operations import Kind, Operation, OperationLog
+from engine.shadow.tags import RowTags, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from engine.events import EventLog
+    from engine.pools.device import Pool
+    from engine.shadow.ledger import Owners
+
+
+@dataclass(frozen=True)
+class Common:
+    """What the two sides of a pair, and their ranks, share: one order of time, one log."""
+
+    clocks: VectorClocks = field(default_factory=VectorClocks)
+    log: OperationLog = field(default_factory=OperationLog)
+
+
+class ShadowMemory:
+    """Tags of every layer group of ``pools``, and the book of their pages.
+
+    ``side`` prefixes the names of its streams: empty for an engine alone.
+    """
+
+    def __init__(
+        self,
+        pools: Sequence[Pool],
+        pages: int,
+        events: EventLog,
+        owners: Owners,
+        now_us: Callable[[], int],
+        common: Common | None = None,
+        side: str = "",
+    ) -> None:
+        self.events, self.owners, self.now_us, self.side = events, owners, now_us, side
+        self.common = common or Common()
+        self.log, self.clocks = self.common.log, self.common.clocks
+        self.book = PageBook(pages, self.log, self.clocks)
+        self.groups = {
+            (pool.name, layer): RowTags(_shape(pool, layer))
+            for pool in pools
+            for layer in range(pool.layout.layers)
+        }
+        self.host = self.stream("host")
+        self.compute = self.stream("compute")
+
+    def stream(self, name: str) -> int:
+        """The number of a stream of this engine's."""
+        return self.clocks.stream(f"{self.side} {name}".strip())
+
+    def begin(
+        self,
+        kind: Kind,
+        name: str,
+        stream: int,
+        step: int = 0,
+        lanes: tuple[int, ...] = (),
+        room: int = 0,
+    ) -> int:
+        """An operation begins on a stream: its number."""
+        epoch = self.clocks.tick(stream)
+        return self.log.add(Operation(kind, name, stream, epoch, self.now_us(), step, lanes, room))
+
+
+def _shape(pool: Pool, layer: int) -> Shape:
+    view = pool.layers[layer]
+    entries = pool.layout.page_tokens
+    row_bytes = pool.layout.row_bytes(pool.layout.planes[0].name)
+    shared = view.pages.stride(0) < pool.layout.page_bytes
+    stride = view.pages.stride(0) // row_bytes if shared else 0
+    ratio = {"c4": 4, "index_k": 4, "c128": 128}.get(pool.name, 1)
+    return Shape(pool.name, layer, len(view.pages), entries, ratio, stride)

@@ -1,0 +1,59 @@
+"""What was done to rows, in the order in which it was done. One rule: an operation says what ran,
+on which stream and when; what it should have done is no part of it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Kind = Literal["none", "prefill", "decode", "backup", "load", "transfer", "free"]
+
+
+class Operation(NamedTuple):
+    """One step, copy or transfer. ``lanes`` are the requests of a step's rows, in row order."""
+
+    kind: Kind
+    name: str  # as a person would say it: ``decode step 31``, ``load 4``, ``wire write of room 7``
+    stream: int  # of the `VectorClocks`
+    epoch: int  # of its stream, from 1
+    at_us: int
+    step: int = 0  # the runner's number of the step; 0 for what is none
+    lanes: tuple[int, ...] = ()
+    room: int = 0
+
+
+NONE = Operation("none", "nobody", 0, 0, 0)
+
+
+class OperationLog:
+    """Operations by number; 0 is nobody's."""
+
+    def __init__(self) -> None:
+        self._all = [NONE]
+
+    def add(self, operation: Operation) -> int:
+        """File an operation: its number."""
+        self._all.append(operation)
+        return len(self._all) - 1
+
+    def __getitem__(self, number: int) -> Operation:
+        return self._all[number]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def said(self, number: int, lane: int = -1) -> str:
+        """The operation as a clause, down to the lane where one is known (-1: none is)."""
+        op = self._all[number]
+        if lane < 0 or op.kind not in ("prefill", "decode"):
+            return op.name
+        if lane < len(op.lanes):
+            return f"{op.name} row {lane} of request {op.lanes[lane]}"
+        return f"padding lane {lane} of {op.name}"
+
+    def request_of(self, number: int, lane: int = -1) -> int:
+        """The request that a lane of an operation worked for; 0 for none, or none that is known."""
+        lanes = self._all[number].lanes
+        if 0 <= lane < len(lanes):
+            return lanes[lane]
+        return lanes[0] if len(lanes) == 1 else 0

@@ -1,0 +1,93 @@
+"""The tags of rows: for each row of each layer group, what it holds, who wrote it, and when.
+
+One rule: tags follow bytes. They are kept by physical row, so that two slots which share bytes
+share a tag, and a copy that moves half a page moves half of its tags. (The shadow memory of
+Valgrind and of ThreadSanitizer, carried to KV rows.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.shadow.chains import DAMAGED, UNWRITTEN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One layer of one pool. ``entries`` rows a page, each of ``ratio`` tokens.
+
+    ``stride`` is the distance of two pages in rows: less than ``entries`` where a build allocated
+    too little, and rows of unlike pages share bytes.
+    """
+
+    pool: str
+    layer: int
+    pages: int  # page 0 included; request slots in the pool that requests address
+    entries: int
+    ratio: int
+    stride: int = 0
+
+    def rows(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Physical rows of slots (int64, any shape)."""
+        if self.stride in (0, self.entries):
+            return slots
+        return slots // self.entries * self.stride + slots % self.entries
+
+    def slots_of(self, page: int) -> NDArray[np.int64]:
+        """The slots of one page, int64 [entries]."""
+        return np.arange(page * self.entries, (page + 1) * self.entries, dtype=np.int64)
+
+
+class RowTags:
+    """The tags of one layer group, each an array over its physical rows.
+
+    ``chain`` int64 (`engine.shadow.chains`), ``op`` int64 number of the last writer, ``lane`` int64
+    of it (-1: a copy has none), ``take`` int64 generation of the row's page when it was written.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        rows = shape.pages * shape.entries
+        self.shape = shape
+        self.chain = np.full(rows, UNWRITTEN, dtype=np.int64)
+        self.op = np.zeros(rows, dtype=np.int64)
+        self.lane = np.full(rows, -1, dtype=np.int64)
+        self.take = np.zeros(rows, dtype=np.int64)
+
+    def write(
+        self,
+        slots: NDArray[np.int64],
+        chain: NDArray[np.int64] | int,
+        op: int,
+        lane: NDArray[np.int64] | int,
+        take: NDArray[np.int64] | int,
+    ) -> None:
+        """Slots int64 [n] were written by operation ``op``."""
+        rows = self.shape.rows(slots)
+        self.chain[rows], self.op[rows], self.lane[rows], self.take[rows] = chain, op, lane, take
+
+    def copy(
+        self,
+        slots: NDArray[np.int64],
+        source: RowTags,
+        at: NDArray[np.int64],
+        op: int,
+        take: NDArray[np.int64] | int,
+    ) -> None:
+        """Slots got the bytes of another group's slots ``at``, one for one."""
+        held = source.chain[source.shape.rows(at)]
+        self.write(slots, held, op, -1, take)
+
+    def damage(self, slots: NDArray[np.int64], op: int, take: NDArray[np.int64] | int) -> None:
+        """Slots hold bytes of which no row is made."""
+        self.write(slots, DAMAGED, op, -1, take)
+
+    def differ(self, slots: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """bool [n]: which slots do not hold what a reader means by them."""
+        other: NDArray[np.bool_] = self.chain[self.shape.rows(slots)] != wanted
+        return other
