@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.cache.layer_done import LayerDoneCounter
+from engine.spans import span
 from engine.streams import Stage
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class HiCacheController:
         backup_start: BackupStart,
     ) -> None:
         self.layer_done = LayerDoneCounter(events)
-        self._tier, self._streams, self._now = tier, streams, now
+        self._tier, self._streams, self._events, self._now = tier, streams, events, now
         self._start = backup_start
         self._write_queue: list[CacheOperation] = []
         self._load_queue: list[tuple[CacheOperation, list[Stage]]] = []
@@ -86,7 +87,9 @@ class HiCacheController:
             (ready if may else waiting).append(each)
         self._write_queue = waiting
         if ready:
-            copy = self._streams.issue("backup", self._tier.backup(*_merged(ready)), self._at())
+            device, host = _merged(ready)
+            copy = self._streams.issue("backup", self._tier.backup(device, host), self._at())
+            self._span(copy, len(device))
             self._writing.append(HiCacheAck(copy, ready))
 
     def write_now(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
@@ -97,6 +100,7 @@ class HiCacheController:
         when this one, which starts once this copy has arrived, has run.
         """
         copy = self._streams.issue("backup", self._tier.backup(device, host), self._at())
+        self._span(copy, len(device))
         self._streams.land(copy.finish_s)
         self._blocked_until = max(self._blocked_until, copy.finish_s)
         self._tier.settled(device, host)
@@ -121,6 +125,7 @@ class HiCacheController:
             return -1
         stages = _side_by_side([stages for _, stages in queued])
         copy = self._streams.issue("load", stages, self._at(), "h2d")
+        self._span(copy, sum(len(operation.device) for operation, _ in queued))
         self._loading.append(HiCacheAck(copy, [operation for operation, _ in queued]))
         return self.layer_done.update_producer(copy)
 
@@ -140,6 +145,9 @@ class HiCacheController:
     def stall_s(self) -> float:
         """Seconds from now for which copies that were waited for keep the next step back."""
         return max(0.0, self._blocked_until - self._now())
+
+    def _span(self, copy: Copy, pages: int) -> None:
+        span(self._events, copy.stream, copy.stream, copy.start_s, copy.finish_s, pages=pages)
 
     def _at(self) -> float:
         return max(self._now(), self._blocked_until)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from engine import clock
 from engine.disagg.wire import PostState
 from engine.runner import step_cost
+from engine.spans import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,10 @@ class Workers:
         try:
             while True:
                 self._carried[queue] = job = await self._queues[queue].get()
-                self._end(queue, job, await self._carry(queue, job))
+                began_s = clock.now()
+                state = await self._carry(queue, job)
+                self._span(queue, job, began_s, state)
+                self._end(queue, job, state)
         except Exception as error:  # whatever it is, somebody must hear: no room gets on any more
             if self.on_death is None:
                 raise
@@ -180,6 +184,20 @@ class Workers:
         if not self._jobs[job.room]:
             del self._jobs[job.room]
         self._on_end(job, state)
+
+    def _span(self, queue: int, job: Job, began_s: float, state: PostState) -> None:
+        """Tell of a job's turn; ``bytes`` are those of all its pieces, whatever arrived of them."""
+        span(
+            self._events,
+            f"wire {self._rank}:{queue}",
+            "transfer",
+            began_s,
+            clock.now(),
+            room=job.room,
+            chunk=job.chunk,
+            bytes=round(sum(piece.flash_bytes for piece in job.pieces)),
+            state=state.name,
+        )
 
     def _note(self, job: Job, piece: Piece) -> str:
         """What the decode side reads when the piece is there, as SGLang writes it."""

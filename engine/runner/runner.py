@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine import clock
 from engine.config import PAGE_TOKENS
 from engine.runner import step_cost
 from engine.runner.eager import EagerDecode
@@ -15,12 +16,13 @@ from engine.runner.inputs import PrefillInputs
 from engine.runner.row_table import RowTable
 from engine.runner.rows import decode_rows
 from engine.sched.batch import PrefillBatch
+from engine.spans import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.config import EngineConfig
-    from engine.events import EventLog
+    from engine.events import EventLog, Field
     from engine.pools.device import DevicePools
     from engine.runner.dead_rows import DeadRows
     from engine.runner.gate import LoadGate
@@ -115,7 +117,10 @@ class Runner:
         self.events.count("prefill_tokens", tokens)
         self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
         out = [token for token in reversed(sampled) if token is not None]
-        return out, seconds + self.gate.end()
+        seconds += self.gate.end()
+        who = " ".join(str(req.id) for req in batch.requests)
+        self._span("prefill", late_s, seconds, rows=len(chunks), tokens=tokens, requests=who)
+        return out, seconds
 
     def _run_chunk(self, inputs: PrefillInputs, prefix: list[int]) -> int | None:
         self.gate.reader(prefix)
@@ -141,7 +146,9 @@ class Runner:
         self._count(rows, size)
         seconds += self.gate.end()
         tokens, swapped_s = self._read_back(out)
-        return tokens, seconds + swapped_s
+        seconds += swapped_s
+        self._span("decode", late_s, seconds, rows=rows, size=size)
+        return tokens, seconds
 
     def _read_back(self, out: torch.Tensor) -> tuple[list[int], float]:
         """The sampled tokens, and the seconds that fetching single entries from the host took of
@@ -159,6 +166,11 @@ class Runner:
         if self.store.last is not None:
             self.ledger.observe(self.store.last, self.steps, lanes)
             self.store.last = None
+
+    def _span(self, name: str, late_s: float, seconds: float, **more: Field) -> None:
+        """Tell of a step that lasts until ``seconds`` from now; it bears its last number."""
+        now = clock.now()
+        span(self.events, "compute", name, now + late_s, now + seconds, step=self.steps, **more)
 
     def _captured(self, rows: int) -> bool:
         return self.config.graph and rows <= self.config.graph_max_bs

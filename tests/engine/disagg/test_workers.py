@@ -235,3 +235,18 @@ def test_the_bytes_of_a_piece_are_there_when_it_is_told() -> None:
         [*none, *none, *row[16:32], *none],
         [*row[48:], *none, *row[16:32], *none],
     ]
+
+
+def test_every_job_is_told_from_its_turn_to_its_end() -> None:
+    site = Site(queue_size=2, workers=2, rank=1)
+    site.dead.append(6)
+    site.run(job(2, SECOND), job(4, 2 * SECOND, SECOND, chunk=3), job(6, SECOND))
+    told = [event.fields for event in site.events.events if event.kind == "span"]
+    assert [(it["track"], it["room"], it["chunk"], it["bytes"]) for it in told] == [
+        ("wire 1:0", 2, 0, SECOND),
+        ("wire 1:0", 4, 3, 3 * SECOND),
+        ("wire 1:0", 6, 0, SECOND),
+    ]
+    assert [it["state"] for it in told] == ["DONE", "DONE", "CANCELLED"]
+    first, second, third = ((it["start_us"], it["end_us"]) for it in told)
+    assert first[0] == 0 < first[1] == second[0] < second[1] == third[0] == third[1]
