@@ -45,7 +45,8 @@ def _uncontrolled(conclusion: Conclusion, params: Parameters) -> str:
             f" it is wrong in at most {_percent(params.alpha)} of cases."
         )
     if params.exact and conclusion.good and conclusion.good.corrupt:
-        return "The checker is exact: one corrupt reply with every toggle good is enough."
+        one = "broken invariant" if params.outcome == "violated" else "corrupt reply"
+        return f"The checker is exact: one {one} with every toggle good is enough."
     return (
         f"At most {_percent(params.alpha)} of backgrounds of {_percent(params.p_tol)} or less are"
         f" called uncontrolled, given independent {conclusion.unit.value}s."

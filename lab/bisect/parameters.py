@@ -17,8 +17,9 @@ class Parameters:
     ``told`` is the culprit's rate where it is known beforehand (benchmarks alone).
     ``unit``: ``session``, ``boot``, or ``auto`` for boots where the sessions of a boot correlate.
     ``seed`` chooses among configurations that tell equally much. ``outcome``: ``corrupt`` sessions
-    are sought, or ``wedged`` ones: a boot wedges as a whole. ``sessions`` are those of a unit by
-    whose number a rate of sessions was scaled to that of units; `units.held_to` sets it.
+    are sought, or ``wedged`` ones: a boot wedges as a whole; ``violated`` ones are corrupt, or a
+    broken invariant concerns them. ``sessions`` are those of a unit by whose number a rate of
+    sessions was scaled to that of units; `units.held_to` sets it.
     """
 
     alpha: float = 0.01

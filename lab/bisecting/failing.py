@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lab.bisecting.outcomes import verdict_of
 from lab.bisecting.replay import replay
 from lab.bisecting.space_of import arm_of
 
@@ -31,7 +32,7 @@ def failing(done: Bisected) -> tuple[Config, Trial] | None:
         for probe in done.notebook.probes
         if culprits and culprits <= probe.config.bad and not probe.config.levels
         for trial in probe.outcome
-        if trial.corrupt and trial.verdict in ("", done.outcome)
+        if trial.corrupt and trial.verdict in ("", verdict_of(done.outcome))
     ]
     return min(corrupt, key=lambda pair: len(pair[0].bad), default=None)
 

@@ -133,7 +133,7 @@ def parameters(scenario: Scenario, order: Order) -> Parameters:
 
 
 def outcome(scenario: Scenario, order: Order) -> str:
-    """What is sought: ``corrupt`` or ``wedged`` sessions."""
+    """What is sought: ``corrupt``, ``wedged`` or ``violated`` sessions."""
     return order.outcome or scenario.bisect.outcome
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab import interrupts
 from lab.bisect.shorten import shortest
+from lab.bisecting.outcomes import CORRUPT, verdict_of
 from lab.errors import UserError
 from lab.judging import judge_arm
 from lab.progress import RunProgress, counting
@@ -65,7 +66,7 @@ def replay(
 ) -> Replay:
     """Shorten the trial of ``seed`` that ended in ``outcome``, run and store what is left of it.
 
-    ``outcome`` is an arm's verdict. Raises `UserError` where the file cannot be written, and where
+    ``outcome`` is what was sought. Raises `UserError` where the file cannot be written, and where
     what is left ends otherwise.
     """
     file = folder / "replay.yaml"
@@ -112,7 +113,7 @@ def source(
         "workload": {"kind": load.kind, "preset": load.preset, **numbers},
         "engine": {**scenario.engine, **overrides},
         "arms": [{"name": ARM}],
-        "expect": {ARM: {"verdict": outcome}},
+        "expect": {ARM: {"verdict": verdict_of(outcome)}},
         "seed": seed,
     }
     out = io.StringIO()
@@ -138,10 +139,11 @@ def _ends(
 def _sought(verdict: ArmVerdict, outcome: str) -> bool:
     """Whether it ended in ``outcome``, seen from outside where that is corruption.
 
-    A row that was destroyed and that no reply shows is not what a client would complain of.
+    A row that was destroyed and that no reply shows is not what a client would complain of; it is
+    what was sought where that is a broken invariant.
     """
-    seen = verdict.sessions_corrupt > 0 if outcome == "corrupt" else True
-    return verdict.verdict == outcome and seen
+    seen = verdict.sessions_corrupt > 0 if outcome == CORRUPT else True
+    return verdict.verdict == verdict_of(outcome) and seen
 
 
 def _write(file: Path, text: str) -> None:

@@ -14,28 +14,25 @@ from typing import TYPE_CHECKING
 from lab import interrupts
 from lab.bisect.notebook import Refused
 from lab.bisect.trials import Trial, summed
+from lab.bisecting.outcomes import CORRUPT, OUTCOMES
 from lab.bisecting.space_of import arm_of
 from lab.bisecting.workers import Workers
 from lab.copies import copy_paths
 from lab.errors import UserError
 from lab.exposure import unexercised
-from lab.judging import judge_arm, shows_nothing
+from lab.judging import judge_arm
 from lab.remedies import explained
 from lab.scenario.checks import refusal
-from lab.targets import failure
 from lab.trial import run_arm
-from lab.wedge import wedge
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from lab.bisect.space import Config
     from lab.bisect.trials import Outcome
-    from lab.records import ArmHistory, ArmVerdict, Finding
     from lab.scenario.models import Arm, Scenario
 
 Told = Callable[["Config", Trial], None]
-CORRUPT, WEDGED = "corrupt", "wedged"  # what may be sought
 SEED_BYTES = 6
 
 
@@ -119,8 +116,7 @@ def run_trial(scenario: Scenario, arm: Arm, seed: int, outcome: str, index: int)
     own = trial_seed(seed, index)
     history = run_arm(scenario, arm, own)
     verdict, findings = judge_arm(history)
-    sought = wedged if outcome == WEDGED else corrupt
-    bad, unknown = sought(history, verdict, findings)
+    bad, unknown = OUTCOMES[outcome](history, verdict, findings)
     return Trial(
         index=index,
         sessions=verdict.sessions or (history.sessions if bad else 0),
@@ -135,35 +131,6 @@ def run_trial(scenario: Scenario, arm: Arm, seed: int, outcome: str, index: int)
         digest=history.history_digest,
         wall_s=history.wall_s,
     )
-
-
-def corrupt(
-    history: ArmHistory, verdict: ArmVerdict, findings: Sequence[Finding]
-) -> tuple[int, str]:
-    """The sessions with a corrupt reply, and why a trial without one shows nothing.
-
-    Only what a client sees counts: a row that was destroyed and that no reply shows is evidence.
-    Nor is a path that one trial never took a reason: that is for all trials of an arm.
-    """
-    if verdict.sessions_corrupt:
-        return verdict.sessions_corrupt, ""
-    if verdict.verdict in ("wedged", "parser_fault", "nondeterministic"):
-        return 0, f"{verdict.verdict}: {verdict.reason}"
-    return 0, failure(history) or wedge(history) or shows_nothing(history, findings)
-
-
-def wedged(
-    history: ArmHistory, verdict: ArmVerdict, findings: Sequence[Finding]
-) -> tuple[int, str]:
-    """Every session of a boot that wedged, and who waits for what; none of one that got on, and why
-    neither is known.
-
-    A wedge is the boot's, so its sessions correlate wholly: the rates a boot and a session are one,
-    and `unit: auto` finds the boot.
-    """
-    if who := wedge(history):
-        return verdict.sessions or history.sessions, who
-    return 0, failure(history) or ""
 
 
 def reach(counters: Mapping[str, int]) -> dict[str, int]:

@@ -25,6 +25,7 @@ class Sought(StrEnum):
 
     CORRUPT = "corrupt"
     WEDGED = "wedged"
+    VIOLATED = "violated"
 
 
 ScenarioFile = Annotated[
@@ -40,7 +41,10 @@ Budget = Annotated[
 Unit = Annotated[
     Units | None, typer.Option("--unit", help="What counts as one: `auto` tries whether boots do.")
 ]
-Outcome = Annotated[Sought | None, typer.Option("--outcome", help="Wrong replies, or no progress.")]
+Outcome = Annotated[
+    Sought | None,
+    typer.Option("--outcome", help="Wrong replies; no progress; or those and broken invariants."),
+]
 Fix = Annotated[
     list[str] | None,
     typer.Option("--fix", metavar="KEY", help="Keep a toggle good; may be repeated."),

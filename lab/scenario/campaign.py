@@ -24,7 +24,10 @@ BISECT: dict[str, tuple[Domain, str]] = {
     "p_min": (number(0.0001, 0.9), "the smallest rate sought, a unit"),
     "p_tol": (number(0.0001, 0.9), "the most that the background may have, a unit"),
     "alpha": (number(0.000001, 0.2), "the error of each phase"),
-    "outcome": (choice("corrupt", "wedged"), "what is sought: wrong replies, or no progress"),
+    "outcome": (
+        choice("corrupt", "wedged", "violated"),
+        "what is sought: wrong replies, no progress, or wrong replies and broken invariants",
+    ),
     "boot_cost": (number(0, 100_000), "what starting another configuration costs, in sessions"),
 }
 WEIGHT = number(0.01, 100)  # times likelier than a toggle without a weight

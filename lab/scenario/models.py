@@ -55,7 +55,7 @@ class Search(Frozen):
     p_min: float | None = None
     p_tol: float | None = None
     alpha: float | None = None
-    outcome: Literal["corrupt", "wedged"] = "corrupt"
+    outcome: Literal["corrupt", "wedged", "violated"] = "corrupt"
     boot_cost: float = 0.0
     weights: dict[str, float] = {}
     ladders: dict[str, tuple[Any, ...]] = {}

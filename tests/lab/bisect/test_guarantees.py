@@ -55,7 +55,8 @@ def test_every_other_verdict_says_how_far_it_goes() -> None:
     assert "could not have shown it" in said[Verdict.INVALID]
     assert "Nothing is said of corruption" in said[Verdict.LIVENESS]
     exact = conclusion(Verdict.NOT_CONTROLLED, good=Tally(5, 1))
-    assert "The checker is exact" in guarantee(exact, PARAMS)[0]
+    assert "The checker is exact: one corrupt reply" in guarantee(exact, PARAMS)[0]
+    assert "one broken invariant" in guarantee(exact, replace(PARAMS, outcome="violated"))[0]
     assert "1 % or less" in guarantee(exact, replace(PARAMS, exact=False))[0]
     left = conclusion(Verdict.UNDETERMINED, candidates=(("pd",),), posterior=0.6)
     assert "99 % of cases at every look, provided that there is one" in guarantee(left, PARAMS)[0]

@@ -137,6 +137,16 @@ def test_a_trial_that_ended_otherwise_than_sought_is_none_to_leave() -> None:
     assert failing(done) is None
 
 
+def test_a_trial_with_a_broken_invariant_is_corrupt_whichever_of_both_was_sought() -> None:
+    done = bisected()
+    seen = [
+        replace(probe, outcome=tuple(replace(it, verdict="corrupt") for it in probe.outcome))
+        for probe in done.notebook.probes
+    ]
+    done.notebook.probes[:] = seen
+    assert failing(replace(done, outcome="violated")) == failing(done) is not None
+
+
 def replaying(
     folder: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
 ) -> Callable[[Any], Any]:

@@ -44,6 +44,16 @@ def test_the_file_repeats_the_trial_in_every_setting(halved: Scenario) -> None:
     assert again.expect[ARM].verdict == "corrupt"
 
 
+def test_a_broken_invariant_that_no_reply_shows_is_corrupt_and_sought_as_one(
+    halved: Scenario,
+) -> None:
+    again = parse_scenario(source(halved, BAD, 7, (0,), "violated"), "again.yaml")
+    assert again.expect[ARM].verdict == "corrupt"
+    unseen = replace(arm_verdict(history("any"), corrupt=0), verdict="corrupt")
+    assert replaying._sought(unseen, "violated")
+    assert not replaying._sought(unseen, "corrupt")
+
+
 def test_a_shortened_trial_is_stored_and_its_file_runs_to_the_same_digest(
     halved: Scenario, tmp_path: Path
 ) -> None:

@@ -99,7 +99,7 @@ def test_a_bisection_is_not_shown_as_a_run(done: str, kvlab) -> None:
         (["--method", "baies"], "--method baies: no such method; accepted: bayes, ddmin"),
         (["--method", "baies"], "(did you mean 'bayes'?)"),
         (["--unit", "reply"], "'auto', 'session', 'boot'"),
-        (["--outcome", "slow"], "'corrupt', 'wedged'"),
+        (["--outcome", "slow"], "'corrupt', 'wedged', 'violated'"),
         (["--budget", "0"], "'--budget'"),
         (["--jobs", "0"], "'--jobs': must be greater than or equal to 1"),
         (["--fix", "grpah"], "--fix grpah: not on offer in `toggles`; accepted: index_k, graph"),
