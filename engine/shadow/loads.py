@@ -3,10 +3,11 @@
 One rule: a load states at its issue which generations it means, and each stage that lands looks
 again. Each is one event a load, at the first stage that sees it:
 
-- ``host_hit_on_unwritten_page``: the host page was never filled by a backup since it was handed
-  out; seen at the issue;
-- ``host_page_changed_under_load``: the host page was handed on before the stage landed;
-- ``load_wrote_page_in_use``: a request that was given the device page earlier still uses it.
+- ``host_hit_on_unwritten_page``: a load reads a host page that no backup has filled since it was
+  handed out; seen at the issue;
+- ``host_page_changed_under_load``: a host page was handed on before a load out of it had landed;
+- ``load_wrote_page_in_use``: a load writes a device page that a request, given it earlier, still
+  uses.
 """
 
 from __future__ import annotations
