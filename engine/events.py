@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 Field = int | str
+REMARKS = frozenset({"server_info", "span"})  # kinds that describe a run, and are no part of it
 
 
 class Event(NamedTuple):
@@ -23,18 +24,24 @@ class Event(NamedTuple):
 
 
 class EventLog:
-    """An append-only history with named counters and a running digest."""
+    """An append-only history with named counters and a running digest.
+
+    ``listener`` hears each event once it is part of both; remarks are none.
+    """
 
     def __init__(self, now_ns: Callable[[], int]) -> None:
         self._now_ns = now_ns
         self._sha = hashlib.sha256()
         self.events: list[Event] = []
         self.counters: dict[str, int] = {}
+        self.listener: Callable[[Event], None] | None = None
 
     def emit(self, kind: str, **fields: Field) -> None:
         """Append one event, stamped with the clock."""
         event = self._append(kind, fields)
         self._sha.update(json.dumps(event, sort_keys=True, separators=(",", ":")).encode())
+        if self.listener is not None:
+            self.listener(event)
 
     def remark(self, kind: str, **fields: Field) -> None:
         """Append what describes a run and did not happen in it: no part of the digest."""

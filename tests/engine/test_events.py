@@ -66,3 +66,14 @@ def test_ranks_that_do_the_same_work_count_it_once_and_what_is_broken_always() -
         "violation:room_bytes_differ": 2,
         "fault:no_progress": 2,
     }
+
+
+def test_a_listener_hears_each_event_once_it_is_part_of_the_history_and_no_remark() -> None:
+    log = _log([1, 2, 3])
+    heard: list[tuple[str, str, int]] = []
+    log.listener = lambda event: heard.append((event.kind, log.digest(), len(log.events)))
+    log.emit("arrive")
+    first = log.digest()
+    log.remark("span")
+    log.side("decode").violation("read_before_load")
+    assert heard == [("arrive", first, 1), ("violation", log.digest(), 3)]
