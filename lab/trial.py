@@ -12,14 +12,20 @@ if TYPE_CHECKING:
     from lab.driver.recorder import Progress
     from lab.records import ArmHistory
     from lab.scenario.models import Arm, Scenario
+    from lab.targets import Watch
 
 
 def run_arm(
-    scenario: Scenario, arm: Arm, seed: int, progress: Progress = lambda done, due: None
+    scenario: Scenario,
+    arm: Arm,
+    seed: int,
+    progress: Progress = lambda done, due: None,
+    watch: Watch | None = None,
 ) -> ArmHistory:
     """Plan the load from ``seed``, start the target and drive every session to its end.
 
-    ``progress(done, due)`` is called after every reply. Raises ``LabError``.
+    ``progress(done, due)`` is called after every reply; the arm ends early at the first event of
+    which ``watch`` says so. Raises ``LabError``.
     """
     targets = TARGETS.all()
     if scenario.target not in targets:
@@ -34,5 +40,6 @@ def run_arm(
         workload=workload,
         plans=tuple(workload.kept(seed)),
         progress=progress,
+        watch=watch,
     )
     return targets[scenario.target](task)

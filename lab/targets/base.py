@@ -11,13 +11,19 @@ from lab.registry import Registry
 from lab.rooms import names_a_room
 
 if TYPE_CHECKING:
+    from engine.events import Event
     from lab.driver.recorder import Progress
     from lab.workloads import WorkloadModel
+
+Watch = Callable[["Event"], bool]  # hears each event that is no remark; whether the arm ends there
 
 
 @dataclass(frozen=True)
 class Task:
-    """One arm to run: its name, every toggle's value, the build under test and the load."""
+    """One arm to run: its name, every toggle's value, the build under test and the load.
+
+    It runs to its end, or to the first event of which ``watch`` says so.
+    """
 
     name: str
     settings: dict[str, Any]
@@ -26,6 +32,7 @@ class Task:
     workload: WorkloadModel
     plans: tuple[SessionPlan, ...]
     progress: Progress
+    watch: Watch | None = None
 
 
 DIED, SERVED_NOTHING = "the engine died: ", "the engine served nothing: "

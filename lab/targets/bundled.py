@@ -6,8 +6,11 @@ was not received is recorded as unfinished.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import httpx
 import torch
@@ -24,10 +27,14 @@ from lab.records import ArmHistory
 from lab.targets.base import TARGETS, Task
 from lab.toggles import to_engine_config
 
+if TYPE_CHECKING:
+    from engine.events import Event
+    from lab.records import Reply
+
 
 @TARGETS.register("bundled")
 def bundled(task: Task) -> ArmHistory:
-    """Run the arm to its end, or to where it stalls.
+    """Run the arm to its end, to where it stalls, or to where ``task.watch`` ends it.
 
     An engine that dies leaves the event ``engine_died`` behind what it had served; raising is for
     whoever has stored that (`lab.targets.failure`).
@@ -44,10 +51,24 @@ def bundled(task: Task) -> ArmHistory:
         clock.run(run.main())
     except Stalled as wedge:
         stalled = str(wedge)
+    except asyncio.CancelledError:
+        if run.end is None:
+            raise
     history = run.history(stalled, clock.wall_s() - began_s)
     del run
     gc.collect()  # the pools, hundreds of MB, hang in reference cycles; the next arm needs the room
     return history
+
+
+@dataclass(frozen=True)
+class _End:
+    """An arm at the event at which it was ended: what its loop does until it is gone counts not."""
+
+    events: int
+    digest: str
+    counters: dict[str, int]
+    replies: list[Reply]
+    at_s: float
 
 
 class _Run:
@@ -65,9 +86,14 @@ class _Run:
             raise TargetError(f"arm {task.name!r}: the engine did not start: {why}") from error
         self.recorder = Recorder(task.plans, task.progress, self.engine.events)
         self.virtual_s = 0.0
+        self.end: _End | None = None
+        self._main: asyncio.Task[None] | None = None
+        if task.watch is not None:
+            self.engine.events.listener = self._hear
 
     async def main(self) -> None:
         """Start the application, drive every session, stop."""
+        self._main = asyncio.current_task()
         transport = InProcess(create_app(self.engine))
         try:
             async with httpx.AsyncClient(
@@ -81,6 +107,22 @@ class _Run:
             await self.engine.stop()
         finally:
             self.virtual_s = self.virtual_s or clock.now()
+
+    def _hear(self, event: Event) -> None:
+        """Keep what there is at the event that ends the arm, and cancel what was to come.
+
+        An exception would not get out: the engine takes what its loop raises for its own death.
+        """
+        assert self.task.watch is not None and self._main is not None
+        if self.end is None and self.task.watch(event):
+            self.end = self._now(clock.now(), f"the arm was ended at {clock.now():.6f} s")
+            self._main.cancel()
+
+    def _now(self, at_s: float, *why: str) -> _End:
+        """The arm as it is; ``why`` explains the replies that are missing."""
+        log = self.engine.events
+        replies = self.recorder.replies(*why)
+        return _End(len(log.events), log.digest(), dict(log.counters), replies, at_s)
 
     def _say_if_dead(self) -> None:
         """The cause, where something ended the engine's loop: clients only saw their own errors."""
@@ -96,16 +138,18 @@ class _Run:
     def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
         """The arm's record: effective settings, every due reply, counters, events and digest."""
         log, pair = self.engine.events, self.engine if isinstance(self.engine, Pair) else None
+        why = [f"stalled: {stalled}"] if stalled else []
+        end = self.end or self._now(self.virtual_s, *why)
         return ArmHistory(
             name=self.task.name,
             settings=self.task.settings,
             sessions=len(self.task.plans),
-            replies=self.recorder.replies(*([f"stalled: {stalled}"] if stalled else [])),
-            counters=dict(log.counters),
-            events=[(event.at_ns, event.kind, dict(event.fields)) for event in log.events],
-            history_digest=log.digest(),
+            replies=end.replies,
+            counters=end.counters,
+            events=[(at, kind, dict(fields)) for at, kind, fields in log.events[: end.events]],
+            history_digest=end.digest,
             wall_s=wall_s,
-            virtual_s=self.virtual_s,
+            virtual_s=end.at_s,
             stalled=stalled,
             timeout_s=self.task.workload.timeout_s,
             rooms=pair.room_records() if pair else [],
