@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -30,7 +31,8 @@ class WorkloadModel(BaseModel):
     by default, since retries hide faults.
     ``arrival_rate`` (sessions a second; None: all at once) and ``abort_rate`` (chance that a client
     leaves in mid-reply) are set by the toggles of these names, not by a scenario's workload.
-    ``only`` names the sessions that are run of those that are planned; None: all of them.
+    ``only`` names the sessions that are run of those that are planned, ``only_turns`` how many
+    turns each of them has, in the same order; None: all of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,12 +47,17 @@ class WorkloadModel(BaseModel):
     timeout_s: float = Field(default=600.0, gt=0, le=LONGEST_S)
     retries: int = Field(default=0, ge=0, le=100)
     only: list[int] | None = Field(default=None, min_length=1)
+    only_turns: list[Annotated[int, Field(ge=1)]] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _only_planned(self) -> Self:
         strangers = sorted(set(self.only or ()) - set(range(self.sessions)))
         if strangers:
             raise ValueError(f"only: no session {strangers[0]}; accepted: 0 to {self.sessions - 1}")
+        named, given = len(self.only or ()), len(self.only_turns or ())
+        if self.only_turns is not None and named != given:
+            what = f"{given} numbers for {named} sessions of `only`"
+            raise ValueError(f"only_turns: {what}; accepted: {named}")
         return self
 
     @abstractmethod
@@ -58,9 +65,13 @@ class WorkloadModel(BaseModel):
         """The sessions in order of their index."""
 
     def kept(self, seed: int) -> list[SessionPlan]:
-        """The planned sessions that are run: what they say does not depend on who is left out."""
+        """The planned sessions that are run: what they say does not depend on what is left out."""
         plans = self.plan(seed)
-        return plans if self.only is None else [plan for plan in plans if plan.index in self.only]
+        if self.only is None:
+            return plans
+        every = [self.turns] * len(self.only)
+        turns = dict(zip(self.only, self.only_turns or every, strict=True))
+        return [first_turns(it, turns[it.index]) for it in plans if it.index in turns]
 
     @abstractmethod
     def longest_context(self) -> int:
@@ -69,6 +80,12 @@ class WorkloadModel(BaseModel):
     def least_topk(self) -> int:
         """c4 entries that a step must select for a healthy model to find its place."""
         return 1
+
+
+def first_turns(plan: SessionPlan, turns: int) -> SessionPlan:
+    """The plan of a client that is content after so many turns."""
+    stages = plan.stages and replace(plan.stages, of_turn=plan.stages.of_turn[:turns])
+    return replace(plan, turns=plan.turns[:turns], think_s=plan.think_s[:turns], stages=stages)
 
 
 WORKLOADS: Registry[type[WorkloadModel]] = Registry("workload", "lab.workloads")
