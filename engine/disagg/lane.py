@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.disagg.rooms import Room
     from engine.disagg.wire import Side
     from engine.engine import Engine
+    from engine.shadow.memory import Common
     from kernels.ops import PageDigest
 
 
@@ -34,9 +35,9 @@ class Lane:
     Raises ``ConfigError`` where the sides' layouts differ, or the wire cannot be had.
     """
 
-    def __init__(self, config: EngineConfig, rank: int) -> None:
+    def __init__(self, config: EngineConfig, rank: int, common: Common) -> None:
         hw = step_cost.preset(config.hardware)
-        self.rank = rank
+        self.rank, self.common = rank, common
         self.wire = open_wire(config.wire)
         self.to_prefill = Mailbox(hw.control_latency_s)
         self.to_decode = Mailbox(hw.control_latency_s)

@@ -22,6 +22,7 @@ from engine.engine import Engine, operations
 from engine.events import EventLog
 from engine.pools.geometry import paired
 from engine.request import Request
+from engine.shadow.memory import Common
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,8 +120,8 @@ class Pair:
     def _build(self, ops: Ops) -> None:
         """Engines, lanes and roles of every rank; then both sides of each lane are connected."""
         config, ranks = self.config, range(self.config.tp)
-        ask = room_questions(config)
-        self.lanes = [Lane(config, rank) for rank in ranks]
+        ask, common = room_questions(config), Common()
+        self.lanes = [Lane(config, rank, common) for rank in ranks]
         log = {side: [self.events.side(side, rank) for rank in ranks] for side in SIDES}
         self._meet = {side: Collective(side, config.tp, log[side][0]) for side in SIDES}
         sending, taking = prefill_config(config), decode_config(config)

@@ -84,7 +84,7 @@ class Rank(Generic[R]):
         self, lane: Lane, ranks: Collective, ask: RoomQuestions, watchdog: Watchdog
     ) -> None:
         self.lane, self.ranks, self.ask, self.watchdog = lane, ranks, ask, watchdog
-        self.rank = lane.rank
+        self.rank, self.common = lane.rank, lane.common
         self.open: dict[int, R] = {}
         self.queued: dict[int, R] = {}
         self._polled: dict[int, R] = {}
