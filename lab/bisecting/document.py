@@ -40,6 +40,7 @@ class Bisected:
     params: Parameters
     notebook: Notebook
     conclusion: Conclusion
+    where: str = ""  # what a command that is offered needs besides, to find the database
 
 
 def document(done: Bisected) -> dict[str, Any]:
@@ -92,6 +93,7 @@ def document(done: Bisected) -> dict[str, Any]:
         ],
         "toggles": _toggles(done),
         "parameters": asdict(done.params),
+        "where": done.where.strip(),
     }
 
 

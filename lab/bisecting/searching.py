@@ -149,7 +149,7 @@ def _bisect(results: Results, task: Task, world_of: WorldOf, only: str = "") -> 
         found = _search(notebook, task, live)
     if known and not only:
         note(f"{world.stored} of {world.stored + world.run} trials were stored")
-    return Bisected(task.id, task.scenario, sought, task.params, notebook, found)
+    return Bisected(task.id, task.scenario, sought, task.params, notebook, found, task.where)
 
 
 def _search(notebook: Notebook, task: Task, live: BisectLive) -> Conclusion:

@@ -56,7 +56,8 @@ def written_again(results: Results, bisection: str, out: Path | None) -> Written
     if stored.verdict is None:
         how = f"`kvlab bisect --resume {bisection}{results.where}` goes on"
         raise UserError(f"bisection {bisection} is {stored.status.value}, without verdict; {how}")
-    return stored.verdict, write(stored.verdict, stored, folder_of(bisection, results.path, out))
+    told = {**stored.verdict, "where": results.where.strip()}  # the file may have been moved
+    return told, write(told, stored, folder_of(bisection, results.path, out))
 
 
 def _save(file: Path, text: str) -> None:

@@ -23,8 +23,13 @@ def replay_step(told: Document) -> list[str]:
     sessions = f"{len(made['sessions'])} of {made['sessions_planned']} sessions"
     return [
         f"see it fail: `kvlab run {made['scenario']}` repeats one trial, {sessions}; "
-        f"`kvlab show {made['run']}` shows what it replied"
+        f"`kvlab show {made['run']}{_where(told)}` shows what it replied"
     ]
+
+
+def _where(told: Document) -> str:
+    """What a command that is offered needs besides, to find the database."""
+    return f" {told['where']}" if told.get("where") else ""
 
 
 def _confirmed(told: Document) -> list[str]:
@@ -44,7 +49,7 @@ def _suspect(told: Document) -> list[str]:
 
 
 def _undetermined(told: Document) -> list[str]:
-    more = f"`kvlab bisect --resume {told['bisection']} --budget N`"
+    more = f"`kvlab bisect --resume {told['bisection']} --budget N{_where(told)}`"
     return [
         f"give it more: {more} goes on, with N above {told['budget']} sessions",
         "or raise the rate, which costs less: a heavier load, smaller pools",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.bisecting import perform as performing
 from lab.bisecting.order import Order
 from lab.bisecting.perform import Place, perform
 from lab.commands.output import BisectionTeller
@@ -229,3 +230,24 @@ def test_more_budget_may_stand_beside_resume(done: str, kvlab) -> None:
     assert kvlab("bisect", "--resume", done, "--budget", "2000").code == 0  # as much as it had
     said = refused(kvlab, "--resume", done, "--budget", "300")
     assert "has 2000 sessions already; give more, or no --budget" in said
+
+
+def test_with_json_the_one_document_comes_after_the_replay_and_has_it(
+    kvlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {"scenario": "x/replay.yaml", "run": "r", "sessions": [0], "sessions_planned": 4}
+    made_by: list[dict[str, object]] = []
+    monkeypatch.setattr(performing, "replayed", lambda *_: made_by[0] if made_by else None)
+    perform(FILE, SMALL, Place(DB), None, Fake(p1=0.9))
+    made_by.append(made)
+    said = kvlab("bisect", "--resume", "last", "--json")
+    assert said.code == 0 and said.json["replay"] == made
+    assert "see it fail" not in said.out
+
+
+def test_what_is_offered_names_the_database_that_the_user_named(kvlab, tmp_path: Path) -> None:
+    db = tmp_path / "my own.duckdb"
+    perform(FILE, SMALL, Place(db, replay=False), None, Fake(p1=0.9))
+    assert kvlab("report", "--db", str(db), "--json").json["where"] == f"--db '{db}'"
+    moved = db.rename(tmp_path / "moved.duckdb")
+    assert kvlab("report", "--db", str(moved), "--json").json["where"] == f"--db {moved}"

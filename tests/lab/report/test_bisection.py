@@ -173,6 +173,15 @@ def test_what_ends_it_is_named_at_its_good_value() -> None:
     )
 
 
+def test_what_is_offered_finds_the_database_that_is_not_the_default() -> None:
+    made = {"scenario": "x/replay.yaml", "run": "r7", "sessions": [0], "sessions_planned": 4}
+    there = {**told(CONFIRMED), "replay": made, "where": "--db mine.duckdb"}
+    assert "`kvlab show r7 --db mine.duckdb`" in section(there, "What to do next").lines[0]
+    assert "`kvlab show r7`" in section({**there, "where": ""}, "What to do next").lines[0]
+    left = {**ended(Verdict.UNDETERMINED), "where": "--db mine.duckdb"}
+    assert "--budget N --db mine.duckdb`" in section(left, "What to do next").lines[0]
+
+
 def test_every_session_is_in_the_table_of_phases() -> None:
     found = section(told(CONFIRMED), "Sessions spent")
     assert [cells[0] for cells in found.rows] == [
