@@ -60,3 +60,8 @@ def test_parts_are_all_of_it_once() -> None:
     for parts in range(1, 8):
         runs = split(range(7), parts)
         assert sorted(one for run in runs for one in run) == list(range(7))
+
+
+def test_nothing_at_all_is_tried_where_nothing_may_be_left() -> None:
+    assert shortest(("a", "b", "c"), lambda kept: True, tries=100, least=0) == ()
+    assert shortest(("a", "b", "c"), lambda kept: "b" in kept, tries=100, least=0) == ("b",)
