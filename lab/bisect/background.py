@@ -1,11 +1,13 @@
 """What the background does not explain. One rule: every phase asks this the same way.
 
 An exact checker has no background, so one corrupt unit is enough. Else the bound is a confidence
-sequence's, since counts are looked at after every probe.
+sequence's, since counts are looked at after every probe; a search asks of the same counts again
+and again, so bounds are remembered.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from lab.stats import sequence
@@ -34,4 +36,10 @@ def beyond(counts: Tally, to: Held, looks: int = 1) -> bool:
     """Whether more is corrupt than a background of ``p_tol``; ``looks`` counts share alpha."""
     if to.exact or not counts.corrupt:
         return counts.corrupt > 0
-    return sequence(counts.corrupt, counts.units, to.alpha / looks)[0] > to.p_tol
+    return least(counts, to.alpha / looks) > to.p_tol
+
+
+@lru_cache(maxsize=4096)
+def least(counts: Tally, alpha: float) -> float:
+    """The least that a rate may be, for a count that is looked at after every probe."""
+    return sequence(counts.corrupt, counts.units, alpha)[0]

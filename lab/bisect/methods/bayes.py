@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lab.bisect.background import beyond
 from lab.bisect.conclusion import Belief, Discovery
 from lab.bisect.design import choose, units_at
 from lab.bisect.evalues import EValues
@@ -25,7 +25,6 @@ from lab.bisect.methods import METHODS
 from lab.bisect.model import Model
 from lab.bisect.notebook import OutOfBudget, Phase, Refused
 from lab.bisect.trials import Tally, Unit, sessions, tally
-from lab.stats import sequence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +124,7 @@ class _Search:
         if chance < 1 - self.params.alpha:
             return False
         alone = self.counts.get(mask)
-        enough = mask and alone is not None and self._beyond(alone)
+        enough = mask and alone is not None and beyond(alone, self.params)
         return bool(enough or chance * (1 - self.belief.several) >= 1 - self.params.alpha)
 
     @property
@@ -234,17 +233,11 @@ class _Search:
 
     def smallest_corrupt(self) -> int | None:
         """The smallest corrupt configuration but the whole; None where the baseline is corrupt."""
-        corrupt = [mask for mask, count in self.counts.items() if self._beyond(count)]
+        corrupt = [mask for mask, count in self.counts.items() if beyond(count, self.params)]
         within = [mask for mask in corrupt if mask.bit_count() < self.model.toggles]
         if 0 in corrupt or not within:
             return None
         return min(within, key=lambda mask: (mask.bit_count(), mask))
-
-    def _beyond(self, count: Tally) -> bool:
-        """Whether a count is more than the background explains."""
-        if self.params.exact:
-            return count.corrupt > 0
-        return least(count, self.params.alpha) > self.params.p_tol
 
     def _keys(self, position: int) -> tuple[str, ...]:
         return self.space.keys(int(self.model.sets[position]))
@@ -261,9 +254,3 @@ class _Search:
             reason=reason,
             several=several,
         )
-
-
-@lru_cache(maxsize=4096)
-def least(count: Tally, alpha: float) -> float:
-    """The least that a rate may be, for a count that is looked at after every probe."""
-    return sequence(count.corrupt, count.units, alpha)[0] if count.corrupt else 0.0

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from lab.bisect.conclusion import Belief, Discovery
-from lab.bisect.methods.bayes import _Search, bayes, least
+from lab.bisect.methods.bayes import _Search, bayes
 from lab.bisect.notebook import Notebook, Phase
 from lab.bisect.parameters import Parameters
 from lab.bisect.space import Config, Space
-from lab.bisect.trials import Outcome, Tally, Trial, Unit
+from lab.bisect.trials import Outcome, Trial, Unit
 from lab.bisect.worlds import SimulatedWorld
-from lab.stats import lower_bound
 
 TOGGLES = tuple("abcdefghij")
 SPACE = Space(TOGGLES)
@@ -262,16 +261,3 @@ def test_a_configuration_that_proved_nothing_is_taken_up_again_once_it_is_corrup
     search = searching(notebook, PLAIN)
     assert SPACE.mask(nine.bad) in search.counts
     assert SPACE.mask(nine.bad) not in search.mute
-
-
-def test_a_background_is_hardly_ever_beyond_its_bound_however_often_one_looks() -> None:
-    """A bound for a number of units that was fixed is exceeded some time in far more worlds."""
-    looks, worlds, p_tol = 400, 300, PLAIN.p_tol
-    once = fixed = 0
-    for seed in range(worlds):
-        draw = np.random.default_rng([11, seed])
-        sums = np.cumsum(draw.random(looks) < p_tol)
-        seen = [(int(sums[n - 1]), n) for n in range(10, looks, 10)]
-        once += any(least(Tally(n, k), 0.05) > p_tol for k, n in seen)
-        fixed += any(lower_bound(k, n, 0.05) > p_tol for k, n in seen)
-    assert once <= 0.05 * worlds < fixed
