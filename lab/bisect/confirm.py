@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from lab.bisect.space import Space
     from lab.bisect.trials import Tally, Unit
 
-MOST_RATE = 0.99  # a rate of 1 leaves no room for a clean unit
-
 
 @dataclass(frozen=True)
 class Confirmation:
@@ -113,8 +111,8 @@ class _Confirming:
         return self._bar(min(left)) if left else self.bar
 
     def _bar(self, rate: float) -> Bar:
-        rate = min(max(rate, self.params.p_min), MOST_RATE)
-        return Bar(rate, self.params.p_tol, self.params.alpha, self.params.exact)
+        params = self.params
+        return Bar(params.sought(rate), params.p_tol, params.alpha, params.exact)
 
     @property
     def open(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, log
 
+MOST_RATE = 0.99  # a rate of 1 leaves no room for a clean unit
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -41,3 +43,7 @@ class Parameters:
     def clean_units(self) -> int:
         """Clean units that exclude a rate of ``p_min`` at 1 - ``alpha``: 228 by default."""
         return ceil(log(self.alpha) / log(1 - self.p_min))
+
+    def sought(self, rate: float) -> float:
+        """The culprit's rate as tests reckon with it: what was seen, within what is sought."""
+        return min(max(rate, self.p_min), MOST_RATE)

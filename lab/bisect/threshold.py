@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from lab.bisect.trials import Tally, Unit
 
 Floats = NDArray[np.float64]
-MOST_RATE = 0.99  # a rate of 1 leaves no room for a clean unit
 LITTLE = 1e-5  # nats; what tells less tells nothing: a level that cannot be tried is between
 
 
@@ -86,7 +85,7 @@ class _Levels:
     ) -> None:
         self.notebook, self.params, self.unit = notebook, params, unit
         self.config, self.toggle, self.ladder, self.believe = config, toggle, ladder, believe
-        self.rate = min(max(rate, params.p_min), MOST_RATE)
+        self.rate = params.sought(rate)
         self.rest = config.without(toggle)  # what may be bad where the toggle is not
         if space is not None:
             left = space.without(space.mask(config.bad), toggle)
