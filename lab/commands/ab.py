@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import exit_code, note_idle, show_run
+from lab.commands.arms import Options
 
 Arms = Annotated[list[str] | None, typer.Argument(metavar="[A B]", help="Two arms of the file.")]
 Toggle = Annotated[
@@ -28,15 +28,8 @@ def ab(
     fail_on: o.Fail = None,
 ) -> None:
     """Run two arms of a scenario, or the two values of one toggle, and compare them."""
-    from lab.asking import asked
-    from lab.running import folder_of, perform
-    from lab.scenario.loader import capped, load_scenario
     from lab.scenario.pairs import pair
 
-    two = pair(load_scenario(scenario, sets or (), seed), arms or (), toggle)
+    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on)
     command = ["ab", *(arms or ()), *(["--toggle", toggle] if toggle else [])]
-    how = asked(command, scenario, two, sets=sets or (), seed=seed, sessions=sessions)
-    note_idle(two)
-    verdict = perform(capped(two, sessions), db, out, how)
-    show_run(verdict, as_json, folder_of(verdict.run, db, out))
-    raise typer.Exit(exit_code(verdict, fail_on))
+    raise typer.Exit(options.perform(pair(options.load(), arms or (), toggle), command))

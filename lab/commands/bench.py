@@ -17,10 +17,6 @@ Worlds = Annotated[
 Methods = Annotated[
     str, typer.Option("--methods", metavar="A,B", help="Only these; by default, all.")
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", metavar="N", min=1, max=256, help="Processes; by default one a core."),
-]
 Quick = Annotated[bool, typer.Option("--quick", help="One rate, no misspecified worlds.")]
 
 
@@ -29,7 +25,7 @@ def bisect_(
     worlds: Worlds = None,
     methods: Methods = "",
     quick: Quick = False,
-    jobs: Jobs = None,
+    jobs: o.Jobs = None,
     seed: o.Seed = None,
     as_json: o.Json = False,
 ) -> None:

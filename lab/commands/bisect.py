@@ -55,10 +55,6 @@ NoConfirm = Annotated[
 NoReplay = Annotated[
     bool, typer.Option("--no-replay", help="Do not shorten a failing trial to a file of its own.")
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", metavar="N", min=1, max=256, help="Processes; by default one a core."),
-]
 Plan = Annotated[
     bool, typer.Option("--plan", help="Run nothing: the first probes, and what it would cost.")
 ]
@@ -77,7 +73,7 @@ def bisect(
     fix: Fix = None,
     no_confirm: NoConfirm = False,
     no_replay: NoReplay = False,
-    jobs: Jobs = None,
+    jobs: o.Jobs = None,
     plan: Plan = False,
     resume: Resume = None,
     seed: o.Seed = None,

@@ -55,4 +55,8 @@ Fail = Annotated[
         "--fail-on", metavar="VERDICT", help="Exit 1 when an arm is `corrupt` (or `inconclusive`)."
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, max=256, help="Processes; by default one a core."),
+]
 DB = DEFAULT_DB

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import exit_code, note_idle, show_run
+from lab.commands.arms import Options
 
 
 def run(
@@ -19,13 +19,5 @@ def run(
     fail_on: o.Fail = None,
 ) -> None:
     """Run a scenario: every arm, stored, then judged, then shown as an A/B table."""
-    from lab.asking import asked
-    from lab.running import folder_of, perform
-    from lab.scenario.loader import capped, load_scenario
-
-    whole = load_scenario(scenario, sets or (), seed, here=True)
-    how = asked(["run"], scenario, whole, sets=sets or (), seed=seed, sessions=sessions)
-    note_idle(whole)
-    verdict = perform(capped(whole, sessions), db, out, how)
-    show_run(verdict, as_json, folder_of(verdict.run, db, out))
-    raise typer.Exit(exit_code(verdict, fail_on))
+    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on)
+    raise typer.Exit(options.perform(options.load(here=True), ["run"]))

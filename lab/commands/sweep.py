@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import exit_code, note_idle, show_run
+from lab.commands.arms import Options
 
 Toggle = Annotated[
     str | None,
@@ -31,15 +31,8 @@ def sweep(
     fail_on: o.Fail = None,
 ) -> None:
     """Run a scenario at every level of one numeric knob, and say between which levels it turns."""
-    from lab.asking import asked
-    from lab.running import folder_of, perform
-    from lab.scenario.loader import capped, load_scenario
     from lab.scenario.sweeping import swept
 
-    ladder = swept(load_scenario(scenario, sets or (), seed), toggle)
+    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on)
     command = ["sweep", *(["--toggle", toggle] if toggle else [])]
-    how = asked(command, scenario, ladder, sets=sets or (), seed=seed, sessions=sessions)
-    note_idle(ladder)
-    verdict = perform(capped(ladder, sessions), db, out, how)
-    show_run(verdict, as_json, folder_of(verdict.run, db, out))
-    raise typer.Exit(exit_code(verdict, fail_on))
+    raise typer.Exit(options.perform(swept(options.load(), toggle), command))

@@ -1,0 +1,47 @@
+"""What `run`, `ab` and `sweep` do once they know their arms. One rule: nothing else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.commands.output import exit_code, note_idle, show_run
+
+if TYPE_CHECKING:
+    from lab.commands.options import FailOn
+    from lab.scenario.models import Scenario
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the three commands take besides their own, as it was typed."""
+
+    file: Path
+    seed: int | None
+    sessions: int | None
+    sets: Sequence[str] | None
+    db: Path
+    out: Path | None
+    as_json: bool
+    fail_on: Sequence[FailOn] | None
+
+    def load(self, *, here: bool = False) -> Scenario:
+        """The scenario as `--set` and `--seed` patch it; raises `UserError`."""
+        from lab.scenario.loader import load_scenario
+
+        return load_scenario(self.file, self.sets or (), self.seed, here=here)
+
+    def perform(self, arms: Scenario, command: Sequence[str]) -> int:
+        """Run, store, judge and show the arms; the exit code. ``command``: how to ask for them."""
+        from lab.asking import asked
+        from lab.running import folder_of, perform
+        from lab.scenario.loader import capped
+
+        sets = self.sets or ()
+        how = asked(command, self.file, arms, sets=sets, seed=self.seed, sessions=self.sessions)
+        note_idle(arms)
+        verdict = perform(capped(arms, self.sessions), self.db, self.out, how)
+        show_run(verdict, self.as_json, folder_of(verdict.run, self.db, self.out))
+        return exit_code(verdict, self.fail_on)
