@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lab.bisect.conclusion import Arm, Bracket, Conclusion
-    from lab.bisect.evidence import Seen
+    from lab.bisect.evidence import Evidence, Seen
     from lab.bisect.notebook import Notebook, Probe
     from lab.bisect.parameters import Parameters
     from lab.bisect.space import Config
@@ -79,9 +79,7 @@ def document(done: Bisected) -> dict[str, Any]:
         "seen": {"culprit": _seen(seen.culprit), "cleared": _seen(seen.cleared)},
         "evidence": seen.culprit.violations,
         "evidence_cleared": seen.cleared.violations,
-        "faults": {"culprit": seen.culprit.faults, "cleared": seen.cleared.faults},
-        "exposure": {"culprit": seen.culprit.exposure, "cleared": seen.cleared.exposure},
-        "reach": {"culprit": seen.culprit.reach, "cleared": seen.cleared.reach},
+        **{key: _sides(seen, key) for key in ("faults", "exposure", "reach")},
         "guarantee": list(guarantee(found, held)),
         "refused": [
             {"toggles": settings(config, flips), "reason": why}
@@ -130,6 +128,11 @@ def _pair(found: Tally) -> list[int]:
 def _seen(found: Seen) -> dict[str, int]:
     """What a side of the evidence was counted over."""
     return {"trials": found.trials, "sessions": found.sessions, "corrupt": found.corrupt}
+
+
+def _sides(seen: Evidence, key: str) -> dict[str, dict[str, int]]:
+    """What was counted under one name, on both sides of the evidence."""
+    return {"culprit": getattr(seen.culprit, key), "cleared": getattr(seen.cleared, key)}
 
 
 def _rate(side: str, found: Tally | None) -> dict[str, Any]:
