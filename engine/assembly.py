@@ -31,7 +31,9 @@ from engine.sched.limits import Limits
 from engine.sched.questions import Questions
 from engine.sched.scheduler import Scheduler
 from engine.scribe.forward import Scribe
-from engine.shadow.ledger import Ledger
+from engine.shadow.compute import ComputeWatch, NoStepWatch
+from engine.shadow.ledger import Ledger, NoLedger
+from engine.shadow.memory import ShadowMemory
 from engine.shadow.pages import PageWatch
 from engine.streams import Streams
 
@@ -54,7 +56,8 @@ class Parts:
     """What an engine turns.
 
     ``late_s`` says how long copies that block keep the next step back; ``at_rest`` is called when
-    there is nothing to do, and judges what no step has asked about.
+    there is nothing to do, and judges what no step has asked about. ``shadow`` is None where nobody
+    looks.
     """
 
     scheduler: Scheduler
@@ -63,6 +66,7 @@ class Parts:
     late_s: Callable[[], float]
     at_rest: Callable[[], None]
     geometry: list[GeometryRow]
+    shadow: ShadowMemory | None
 
 
 class Owners:
@@ -77,6 +81,11 @@ class Owners:
     def generation_of(self, page: int) -> int:
         """How often the page was handed out."""
         return self.scheduler.generation_of(page)
+
+    @property
+    def freeing(self) -> str:
+        """Whose pages become free now."""
+        return self.scheduler.holdings.freeing
 
     def stale_users(self, pages: Sequence[int]) -> list[tuple[str, int]]:
         """Requests that use one of ``pages`` under an older generation."""
@@ -101,7 +110,8 @@ def assemble(
     seams, owners = defects.seams(config.build), Owners()
     pools = allocate(config, seams.index_k_buffer())
     pages = _pages(config, pools, role.name)
-    tiers = _tiers(config, seams, ops, pools, pages, events, owners)
+    shadow = _shadow(config, pools, pages, events, owners, role)
+    tiers = _tiers(config, seams, ops, pools, pages, events, owners, shadow)
     scheduler = owners.scheduler = Scheduler(
         Limits.of(config),
         pages,
@@ -112,11 +122,18 @@ def assemble(
         HotStaging(tiers.hot, tiers.streams) if tiers.hot else role.staging,
         role.transfers,
     )
-    runner = _runner(config, seams, ops, pools, tiers, events, owners)
+    if shadow is not None:
+        scheduler.holdings.on_finish = shadow.heard
+    runner = _runner(config, seams, ops, pools, tiers, events, owners, shadow)
     late_s = tiers.controller.stall_s if tiers.controller else lambda: 0.0
     shapes = geometry(pools, tiers.host, tiers.hot)
     at_rest = tiers.host.poll if tiers.host else lambda: None
-    return Parts(scheduler, runner, tiers.streams, late_s, at_rest, shapes)
+    return Parts(scheduler, runner, tiers.streams, late_s, at_rest, shapes, shadow)
+
+
+def now_us() -> int:
+    """Whole microseconds of the loop's clock."""
+    return clock.now_ns() // 1000
 
 
 def room_questions(config: EngineConfig) -> RoomQuestions:
@@ -145,6 +162,30 @@ def _pages(config: EngineConfig, pools: DevicePools, side: str) -> PageAllocator
     return PageAllocator(config.pool_pages, config.allocator, rng, on_free=pools.poison)
 
 
+def _shadow(
+    config: EngineConfig,
+    pools: DevicePools,
+    pages: PageAllocator,
+    events: EventLog,
+    owners: Owners,
+    role: Role,
+) -> ShadowMemory | None:
+    """The shadow of the device's pools, which hears of every page that changes hands."""
+    if config.ledger == "off":
+        return None
+    side = f"{role.name} {role.rank}" if role.rank else role.name
+    shadow = ShadowMemory(pools.pools, config.pool_pages, events, owners, now_us, role.common, side)
+    poison = pages.on_free
+
+    def freed(gone: Sequence[int]) -> None:
+        if poison is not None:
+            poison(gone)
+        shadow.freed(gone, owners.freeing)
+
+    pages.on_take, pages.on_free = shadow.taken, freed
+    return shadow
+
+
 def _tiers(
     config: EngineConfig,
     seams: Seams,
@@ -153,6 +194,7 @@ def _tiers(
     pages: PageAllocator,
     events: EventLog,
     owners: Owners,
+    shadow: ShadowMemory | None,
 ) -> Tiers:
     streams = Streams(config.host_bytes_per_s, clock.now)
     tokens = seams.token_transfer(ops)
@@ -161,9 +203,9 @@ def _tiers(
         cache = RadixCache(PAGE_TOKENS, pages) if config.radix else None
         return Tiers(streams, cache, hot=hot)
     ask = HostQuestions(seams.host_layout(), seams.transfer_pieces(), tokens)
-    host = HostStack(config, pools, ops, ask, events, owners)
+    host = HostStack(config, pools, ops, ask, events, owners, shadow)
     start = seams.backup_start()
-    controller = HiCacheController(host, streams, events, clock.now, start)
+    controller = HiCacheController(host, streams, events, clock.now, start, shadow)
     questions = CacheQuestions(
         start, seams.load_target(), seams.host_reuse(), seams.backup_refusal()
     )
@@ -189,6 +231,7 @@ def _runner(
     tiers: Tiers,
     events: EventLog,
     owners: Owners,
+    shadow: ShadowMemory | None,
 ) -> Runner:
     done = tiers.controller.layer_done if tiers.controller else NoLoads()
     layers = len(config.model.compress_ratios)
@@ -196,6 +239,10 @@ def _runner(
     store = ObservedStore(seams.index_k_store(ops))
     model = Scribe(config.model, ops, store, config.topk, config.device)
     model.hot = tiers.hot
-    ledger, watch = Ledger(events, owners), PageWatch(config.pool_pages, events, owners)
+    watch = PageWatch(config.pool_pages, events, owners)
+    ledger = NoLedger() if shadow is None else Ledger(events, owners)
+    steps = NoStepWatch() if shadow is None else ComputeWatch(shadow)
     gated = replace(pools, gate=gate)
-    return Runner(config, model, gated, store, seams.dead_rows(), ledger, watch, gate, events)
+    return Runner(
+        config, model, gated, store, seams.dead_rows(), ledger, watch, gate, events, steps
+    )

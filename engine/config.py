@@ -56,6 +56,9 @@ class EngineConfig:
     measured), ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
     ``hisparse_buffer`` the c4 entries that a request keeps on the device, beside its newest 64.
 
+    ``ledger`` is how closely the shadow memory looks: ``off`` not at all, ``tags`` at who wrote the
+    rows that are read, ``full`` at the bytes of copies as well. It changes nothing that is served.
+
     With ``pd`` there are two engines, prefill and decode, of ``tp`` ranks each. ``queue_size`` is
     the number of transfer queues, each with a thread of its own: a larger one adds threads.
     ``workers`` beyond the number of queues are shared out among them; ``wire_gb_per_s`` is what one
@@ -76,6 +79,7 @@ class EngineConfig:
     max_running: int = 64
     stream_interval: int = 1
     poison_free_pages: bool = False
+    ledger: Literal["off", "tags", "full"] = "tags"
     hicache: bool = False
     hicache_layout: Literal["layer_first", "page_first", "page_first_direct"] = "layer_first"
     hicache_io: Literal["kernel", "direct"] = "kernel"

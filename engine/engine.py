@@ -44,6 +44,7 @@ class Engine:
         ops = ops or operations(config)
         parts = assemble(config, ops, self.events, _said_a_stop_text, self.role)
         self.scheduler, self.runner, self.streams = parts.scheduler, parts.runner, parts.streams
+        self.shadow = parts.shadow
         self._late_s, self._at_rest, self.geometry = parts.late_s, parts.at_rest, parts.geometry
         order: type[OverlapLoop] | type[NormalLoop] = OverlapLoop if config.overlap else NormalLoop
         self.loop: Loop = order(self.scheduler, self._run, self._deliver)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.sched.batch import Batch
     from engine.sched.staging import Staging
     from engine.sched.transfers import Transfers
+    from engine.shadow.memory import Common
 
 
 class News(NamedTuple):
@@ -28,11 +29,16 @@ class News(NamedTuple):
 class Role(Protocol):
     """One engine's part. ``transfers`` and ``staging`` are handed to its scheduler.
 
-    ``name`` is that of its side of a pair; an engine alone has none.
+    ``name`` is that of its side of a pair, ``rank`` its number there; an engine alone has none.
+    ``common`` is what the shadows of a pair share; an engine alone makes its own.
     """
 
     @property
     def name(self) -> str: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def common(self) -> Common | None: ...
     @property
     def transfers(self) -> Transfers: ...
     @property
@@ -66,7 +72,8 @@ class Role(Protocol):
 class Alone:
     """The role of an engine that prefills and decodes by itself, on one rank."""
 
-    name = ""
+    name, rank = "", 0
+    common: Common | None = None
     staging: Staging | None = None
 
     def __init__(self) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.cache.questions import BackupStart
     from engine.cache.tiers import HostPage, HostTier
     from engine.events import EventLog
+    from engine.shadow.memory import ShadowMemory
     from engine.streams import Copy, Streams
 
 
@@ -58,7 +59,9 @@ class HiCacheController:
         events: EventLog,
         now: Callable[[], float],
         backup_start: BackupStart,
+        shadow: ShadowMemory | None = None,
     ) -> None:
+        self.shadow = shadow
         self.layer_done = LayerDoneCounter(events)
         self._tier, self._streams, self._events, self._now = tier, streams, events, now
         self._start = backup_start

@@ -87,7 +87,8 @@ def free_list(pages: int, order: Order, rng: random.Random | None) -> FreeList:
 class PageAllocator:
     """Hands out pages 1..``pages`` in ``order``; a page is free or held, never both.
 
-    ``rng`` is read by the order `random` only; ``on_free`` hears of pages that nobody holds now.
+    ``rng`` is read by the order `random` only; ``on_free`` hears of pages that nobody holds now,
+    ``on_take`` of pages that were handed out.
     All sizes are pages.
     """
 
@@ -97,9 +98,10 @@ class PageAllocator:
         order: Order = "lifo",
         rng: random.Random | None = None,
         on_free: Callable[[Sequence[int]], None] | None = None,
+        on_take: Callable[[Sequence[int]], None] | None = None,
     ) -> None:
         self.pages = pages
-        self.on_free = on_free
+        self.on_free, self.on_take = on_free, on_take
         self.generations = [0] * (pages + 1)  # page -> how often it was handed out
         self.turns = 0  # grows whenever pages are handed out or given back
         self._free = free_list(pages, order, rng)
@@ -123,6 +125,8 @@ class PageAllocator:
         for page in pages:
             self._held[page] = 1
             self.generations[page] += 1
+        if self.on_take and pages:
+            self.on_take(pages)
         return pages
 
     def free(self, pages: Sequence[int]) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from engine.pools.token_transfer import TokenTransfer
     from engine.pools.transfer_pieces import TransferPieces
     from engine.shadow.loads import Generations, Load, PageUsers
+    from engine.shadow.memory import ShadowMemory
     from engine.shadow.mirrors import Digests
     from kernels.ops import Ops
 
@@ -61,7 +62,9 @@ class HostStack:
         ask: HostQuestions,
         events: EventLog,
         users: PageUsers,
+        shadow: ShadowMemory | None = None,
     ) -> None:
+        self.shadow = shadow
         self.pages = config.host_pages
         self._anchor = LogicalHostPool(self.pages)
         # another order than the anchor's: no copy is right by chance if it mixes the two up

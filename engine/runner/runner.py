@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from engine.runner.inputs import DecodeInputs
     from engine.sched.batch import Batch, Chunk, DecodeBatch
     from engine.scribe.forward import Scribe
-    from engine.shadow.ledger import Ledger
+    from engine.shadow.compute import StepWatch
+    from engine.shadow.ledger import WriteWatch
     from engine.shadow.pages import PageWatch
 
 
@@ -44,13 +45,15 @@ class Runner:
         pools: DevicePools,
         store: ObservedStore,
         dead_rows: DeadRows,
-        ledger: Ledger,
+        ledger: WriteWatch,
         watch: PageWatch,
         gate: LoadGate,
         events: EventLog,
+        steps: StepWatch,
     ) -> None:
         self.config, self.model, self.pools, self.events = config, model, pools, events
         self.store, self.ledger, self.watch, self.gate = store, ledger, watch, gate
+        self.shadow = steps
         self.hardware = step_cost.preset(config.hardware)
         self.kv_bytes = step_cost.kv_bytes_per_token(config.index_k)
         self.table = RowTable(config)
@@ -65,6 +68,7 @@ class Runner:
         """Fix a step's inputs now. Calling the answer does the work: the sampled tokens, parallel
         to ``batch.sampled``, and virtual seconds, of which ``late_s`` pass before it starts.
         """
+        self.shadow.launched(batch)
         if isinstance(batch, PrefillBatch):
             return partial(self._prefill, batch, self._chunks(batch), late_s)
         inputs = decode_rows(batch.reqs, batch.seq_lens, self.table)
@@ -118,6 +122,7 @@ class Runner:
         self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
         out = [token for token in reversed(sampled) if token is not None]
         seconds += self.gate.end()
+        self.shadow.ended()
         who = " ".join(str(req.id) for req in batch.requests)
         self._span("prefill", late_s, seconds, rows=len(chunks), tokens=tokens, requests=who)
         return out, seconds
@@ -145,6 +150,7 @@ class Runner:
         self._observe(lanes=size)
         self._count(rows, size)
         seconds += self.gate.end()
+        self.shadow.ended()
         tokens, swapped_s = self._read_back(out)
         seconds += swapped_s
         self._span("decode", late_s, seconds, rows=rows, size=size)

@@ -15,11 +15,13 @@ from engine.sched.limits import pages_of
 from engine.sched.questions import PinnedFirst, PrefixPin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from engine.cache.prefix import Match, PrefixCache
     from engine.events import EventLog
     from engine.request import Request
+
+CACHE = "the cache"  # who frees what it evicts
 
 
 class Holdings:
@@ -40,6 +42,8 @@ class Holdings:
         self.slots = PageAllocator(max_running, "lifo")
         self.events = events
         self._taker = [0] * (allocator.pages + 1)  # page -> the request that took it last
+        self.freeing = CACHE  # whose pages become free now, for whoever hears of it
+        self.on_finish: Callable[[], None] = lambda: None  # hears that a step was processed
         self.gains = 0  # grows when pages or slots came free, or a prefix became longer
 
     def acquire(self, req: Request, spare: int = 0) -> bool:
@@ -79,6 +83,11 @@ class Holdings:
         restored, self._restored = self._restored, []
         return restored
 
+    def finished(self) -> None:
+        """The oldest step in flight is being processed: what it did is known from now on."""
+        self.on_finish()
+        self.cache.finished()
+
     def can_grow(self, pages: int) -> bool:
         """Whether ``pages`` more pages can be had, by eviction if need be."""
         return self._within_reach(pages)
@@ -113,7 +122,9 @@ class Holdings:
         rest = zip(req.pages[whole:], req.takes[whole:], strict=True)
         own = [page for page, take in rest if self._still_its(page, take)]
         freed = duplicates + own
+        self.freeing = f"request {req.id}"
         self.allocator.free(freed)
+        self.freeing = CACHE
         self.slots.free([req.req_slot])
         self.events.emit("release", request=req.id, kept=whole - len(duplicates), freed=len(freed))
         req.pages, req.takes, req.node, req.kv_len, req.req_slot = [], [], None, 0, 0

@@ -131,7 +131,7 @@ class Scheduler:
         in flight gets none.
         """
         self._batches_in_flight -= 1
-        self.holdings.cache.finished()
+        self.holdings.finished()
         for req in batch.requests:
             req.inflight -= 1
         if isinstance(batch, PrefillBatch):

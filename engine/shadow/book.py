@@ -36,6 +36,9 @@ class PageBook:
 
     def __init__(self, pages: int, log: OperationLog, clocks: VectorClocks) -> None:
         self._log, self._clocks = log, clocks
+        self.generation = np.zeros(pages + 1, dtype=np.int64)  # how often each was taken
+        self.held = np.zeros(pages + 1, dtype=bool)
+        self.since = np.zeros(pages + 1, dtype=np.int64)  # the first operation that is its owner's
         self.version = np.zeros(pages + 1, dtype=np.int64)  # grows with what readers must look at
         self.wrote = np.zeros(pages + 1, dtype=np.int64)  # operation that wrote there last
         self.copies_out = np.zeros(pages + 1, dtype=np.int64)  # copies under way from the page
@@ -53,13 +56,30 @@ class PageBook:
     def taken(self, pages: Sequence[int]) -> None:
         """Pages were handed out; what is still in them is nobody's."""
         self.touch(pages)
+        self.generation[pages] += 1
+        self.held[pages] = True
+        self.since[pages] = len(self._log)
 
     def freed(self, pages: Sequence[int], at_us: int, owners: Callable[[int], str]) -> None:
         """Pages were given back; ``owners`` says whose each of them was."""
         self.touch(pages)
-        self.withheld[pages] = False
+        self.held[pages] = self.withheld[pages] = False
         for page in pages:
             self._freed[page] = (at_us, owners(page))
+
+    def state(self, page: int, running: int = 0) -> State:
+        """What a page is now; operation ``running`` is under way (0: none is)."""
+        if not self.held[page]:
+            return "FREE"
+        if self.withheld[page]:
+            return "QUARANTINE"
+        if self.copies_in[page]:
+            return "IN_FLIGHT_IN"
+        if self.copies_out[page]:
+            return "IN_FLIGHT_OUT"
+        if self.wrote[page] < self.since[page]:
+            return "ALLOCATED"
+        return "WRITING" if running and self.wrote[page] == running else "VALID"
 
     def last_freed(self, page: int) -> str:
         """When the page was given back last, and by whom: a clause; empty if it never was."""

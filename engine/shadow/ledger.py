@@ -40,6 +40,21 @@ class Owners(Protocol):
         ...
 
 
+class WriteWatch(Protocol):
+    """Who is told of the calls of the index-K store."""
+
+    def observe(self, trace: StoreTrace, step: int, lanes: int | None) -> None:
+        """One call of the store. ``lanes`` is the decode batch's size, None in a prefill."""
+        ...
+
+
+class NoLedger:
+    """Nobody looks."""
+
+    def observe(self, trace: StoreTrace, step: int, lanes: int | None) -> None:
+        return
+
+
 class Ledger:
     """Watches one engine's index-K pool."""
 

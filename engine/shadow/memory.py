@@ -5,12 +5,14 @@ One rule: it only looks. Whatever it finds is an event; nothing in the engine as
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.shadow.book import PageBook
 from engine.shadow.clocks import VectorClocks
 from engine.shadow.operations import Kind, Operation, OperationLog
+from engine.shadow.reports import unordered
 from engine.shadow.tags import RowTags, Shape
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from engine.events import EventLog
     from engine.pools.device import Pool
+    from engine.shadow.clocks import Clock
     from engine.shadow.ledger import Owners
 
 
@@ -56,10 +59,36 @@ class ShadowMemory:
         }
         self.host = self.stream("host")
         self.compute = self.stream("compute")
+        self.running = 0  # the operation of compute that is under way
+        self._ended: deque[Clock] = deque()  # what is known once a step has run, step by step
 
     def stream(self, name: str) -> int:
         """The number of a stream of this engine's."""
         return self.clocks.stream(f"{self.side} {name}".strip())
+
+    def taken(self, pages: Sequence[int]) -> None:
+        """The host handed device pages out."""
+        self.book.taken(pages)
+
+    def freed(self, pages: Sequence[int], by: str) -> None:
+        """The host gave device pages back; it must know that whoever touched them is through."""
+        op = self.begin("free", f"the release by {by}", self.host)
+        unordered(self, self.book.writes(op, pages))
+        self.book.freed(pages, self.now_us(), lambda page: by)
+
+    def launched(self) -> None:
+        """The host launches a step, which starts with all that the host knows."""
+        self.clocks.wait(self.compute, self.host)
+
+    def ended(self) -> None:
+        """A step has run; the host does not know yet."""
+        self.running = 0
+        self._ended.append(self.clocks.now(self.compute))
+
+    def heard(self) -> None:
+        """The host processes the oldest step that it has not heard of."""
+        if self._ended:
+            self.clocks.join(self.host, self._ended.popleft())
 
     def begin(
         self,

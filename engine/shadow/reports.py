@@ -1,0 +1,82 @@
+"""How the shadow memory says what it found: one flat event a finding, alike for all who look.
+
+One rule: a field that means nothing is left out, and everything that is known of the page and of
+the last writer is said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.events import Field
+    from engine.shadow.book import PageBook, Unordered
+    from engine.shadow.memory import ShadowMemory
+
+
+class Writer(NamedTuple):
+    """Who wrote last: an operation by number (0: nobody), and its lane (-1: it has none)."""
+
+    op: int
+    lane: int = -1
+
+
+def report(
+    shadow: ShadowMemory,
+    name: str,
+    page: int,
+    n: int = 1,
+    writer: Writer | None = None,
+    book: PageBook | None = None,
+    **more: Field,
+) -> None:
+    """Tell of ``n`` bad rows or pages, of which the first lies on ``page``.
+
+    ``more`` are the fields that the caller knows: pool, layer, slot, position, reader, edge, ...
+    ``writer`` None: who wrote last means nothing here. ``book`` is that of the pages, if they are
+    not the device's: host pages have no owner here.
+    """
+    at = book or shadow.book
+    fields: dict[str, Field] = {"page": page, "state": at.state(page, shadow.running)}
+    fields |= {"generation": int(at.generation[page]), "freed": at.last_freed(page)}
+    if book is None:
+        fields["owner"] = shadow.owners.owner_of(page) or "nobody"
+    if writer is not None:
+        fields |= written_by(shadow, writer)
+    shadow.events.violation(name, n=n, **fields | more)
+
+
+def written_by(shadow: ShadowMemory, writer: Writer) -> dict[str, Field]:
+    """The fields of a last writer."""
+    op = shadow.log[writer.op]
+    padding = op.kind == "decode" and writer.lane >= len(op.lanes)
+    fields: dict[str, Field] = {
+        "writer": shadow.log.said(writer.op, writer.lane),
+        "writer_kind": "padding" if padding else op.kind,
+    }
+    known = {
+        "writer_request": 0 if padding else shadow.log.request_of(writer.op, writer.lane),
+        "writer_room": op.room,
+        "writer_step": op.step,
+    }
+    fields |= {key: value for key, value in known.items() if value}
+    if writer.lane >= 0:
+        fields["writer_lane"] = writer.lane
+    if writer.op:
+        fields["writer_at_us"] = op.at_us
+    return fields
+
+
+def unordered(
+    shadow: ShadowMemory, found: Sequence[Unordered], book: PageBook | None = None, **more: Field
+) -> None:
+    """Tell of accesses that nothing orders, one event for each pair of operations."""
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for each in found:
+        pairs.setdefault((each.earlier, each.later), []).append(each.page)
+    for (earlier, later), pages in pairs.items():
+        edge = f"{shadow.log.said(later)} did not wait for {shadow.log.said(earlier)}"
+        at = Writer(earlier)
+        report(shadow, "unordered_access", pages[0], len(pages), at, book, edge=edge, **more)
