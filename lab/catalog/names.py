@@ -1,0 +1,120 @@
+"""The violations and faults that an engine can tell of: what each means, and who watches for it.
+
+One rule: what a name means is said once: in the list of the docstring of the module that watches
+for it, or here where watching is not what that module is about.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import engine
+from lab.catalog.docs import items, sentence
+from lab.exposure import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lab.catalog.incidents import Incident
+
+ENGINE = Path(engine.__file__).parent
+SPOKEN = re.compile(r"\.(?:_?violation|fault)\(")
+MEANING: Mapping[str, str] = {
+    # of steps and their rows
+    "read_before_load": "a step read a layer of a restored page before its copy had landed",
+    "loading_event_reused": "a load was given the layer events of one that had not ended",
+    "token_of_another_row": "a token was given to another request than the one that computed it",
+    "hot_entry_differs": "an entry that HiSparse fetched from the host is not the device pool's",
+    "page_books_broken": "at rest, free, cached and owned pages are not all the pool's pages",
+    "first_token_of_another_room": "a room took the first token that its metadata slot held, which "
+    "another room had left there",
+    # of the shadow memory
+    "read_uninitialised_row": "a step read a row that nobody had written since its page was "
+    "handed out",
+    "read_after_free": "a step read a row of a page that had been given back",
+    "read_foreign_row": "a step read a row that was last written for somebody else",
+    "read_stale_generation": "a step read a page that was handed out anew since its reader was "
+    "given it",
+    "read_torn_layers": "a step read a row whose layers are of different writes",
+    "read_during_load": "a step read a row while a load from the host was still bringing it",
+    "read_changed_bytes": "a step read a row whose bytes are not those that its last writer left; "
+    "seen at level full",
+    "write_by_dead_lane": "a lane that must not write, such as a padded row of a captured step, "
+    "wrote a row",
+    "write_by_non_owner": "an operation wrote a row of a page that is not its request's",
+    "two_writers_in_flight": "a row was written while another write to it was under way",
+    "unordered_access": "two operations touched a page, and nothing says which comes first",
+    # faults
+    "bootstrap_loop_died": "the loop that tells the prefill of rooms ended with an exception: no "
+    "later room gets past Bootstrapping",
+    "metadata_false_alarm": "a room failed for the tag that its metadata slot had left of another "
+    "room, before its own first token had arrived",
+    "no_progress": "something waits, and as long as the watchdog looks nothing gets on",
+    "ranks_ran_different_batches": "the ranks of a side reduced rows of different requests into "
+    "each other",
+    "room_failed_though_complete": "a room failed of its deadline when all its bytes had arrived",
+}
+
+
+@dataclass(frozen=True)
+class Name:
+    """A violation or a fault; ``incidents`` are those that it names."""
+
+    name: str
+    kind: str
+    meaning: str
+    watched_by: tuple[str, ...]
+    incidents: tuple[str, ...]
+
+
+def names(known: Iterable[Incident]) -> list[Name]:
+    """Violations, then faults, in the order of the alphabet."""
+    texts = _sources()
+    said = {name: it for text in texts.values() for name, it in _listed(text).items()}
+    meaning = {name: sentence(text) for name, text in MEANING.items()} | said
+    named = _named(known)
+    found = [
+        Name(name, kind(name), meaning.get(name, ""), _watching(name, texts), named.get(name, ()))
+        for name in {**meaning, **dict.fromkeys(FAULTS), **named}
+    ]
+    return sorted(found, key=lambda it: (it.kind == "fault", it.name))
+
+
+def kind(name: str) -> str:
+    """A violation destroys a row, a fault does not."""
+    return "fault" if name in FAULTS else "violation"
+
+
+def _named(known: Iterable[Incident]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for incident in known:
+        for name in incident.evidence:
+            found[name] = (*found.get(name, ()), incident.name)
+    return found
+
+
+def _sources() -> dict[str, str]:
+    """The engine's modules by dotted name, without its defects."""
+    paths = sorted(path for path in ENGINE.rglob("*.py") if path.parent.name != "defects")
+    return {_module(path): path.read_text(encoding="utf-8") for path in paths}
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ENGINE.parent).with_suffix("").parts)
+
+
+def _listed(text: str) -> dict[str, str]:
+    """The names that a module tells of and lists in its docstring, and what they mean."""
+    if not SPOKEN.search(text) or "\n- ``" not in text:
+        return {}
+    return items(ast.get_docstring(ast.parse(text)) or "")
+
+
+def _watching(name: str, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """The modules whose code spells the name."""
+    spelt = re.compile(rf'"(?:fault:|violation:)?{re.escape(name)}"')
+    return tuple(module for module, text in texts.items() if spelt.search(text))
