@@ -22,8 +22,10 @@ from lab.commands import (
     ab,
     bench,
     bisect,
+    catalog,
     doctor,
     judge,
+    replay,
     report,
     run,
     runs,
@@ -55,10 +57,12 @@ for command in (
     runs.runs,
     show.show,
     judge.judge,
+    replay.replay,
 ):
     app.command()(command)
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(bench.app, name="bench")
+app.command()(catalog.catalog)
 app.command()(doctor.doctor)
 
 

@@ -7,7 +7,19 @@ import pytest
 from lab.commands.output import show_json
 from lab.progress import RunProgress
 
-COMMANDS = ["run", "ab", "report", "runs", "show", "judge", "doctor", "bisect", "sweep", "bench"]
+COMMANDS = [
+    "run",
+    "ab",
+    "report",
+    "runs",
+    "show",
+    "judge",
+    "doctor",
+    "bisect",
+    "sweep",
+    "bench",
+    "catalog",
+]
 
 
 @pytest.mark.parametrize("argv", [[], ["--help"], ["-h"]])
