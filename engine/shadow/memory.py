@@ -30,6 +30,7 @@ class Common:
 
     clocks: VectorClocks = field(default_factory=VectorClocks)
     log: OperationLog = field(default_factory=OperationLog)
+    missing: dict[int, str] = field(default_factory=dict)  # by operation, what was not waited for
 
 
 class ShadowMemory:

@@ -66,17 +66,24 @@ def written_by(shadow: ShadowMemory, writer: Writer) -> dict[str, Field]:
         fields["writer_lane"] = writer.lane
     if writer.op:
         fields["writer_at_us"] = op.at_us
+    if edge := shadow.common.missing.get(writer.op):
+        fields["edge"] = edge
     return fields
 
 
 def unordered(
     shadow: ShadowMemory, found: Sequence[Unordered], book: PageBook | None = None, **more: Field
 ) -> None:
-    """Tell of accesses that nothing orders, one event for each pair of operations."""
+    """Tell of accesses that nothing orders, one event for each pair of operations.
+
+    Whoever meets one of the two later, as a last writer, is told what was not waited for.
+    """
     pairs: dict[tuple[int, int], list[int]] = {}
     for each in found:
         pairs.setdefault((each.earlier, each.later), []).append(each.page)
     for (earlier, later), pages in pairs.items():
         edge = f"{shadow.log.said(later)} did not wait for {shadow.log.said(earlier)}"
+        for op in (earlier, later):
+            shadow.common.missing.setdefault(op, edge)
         at = Writer(earlier)
         report(shadow, "unordered_access", pages[0], len(pages), at, book, edge=edge, **more)
