@@ -94,6 +94,20 @@ class PageLayout:
         """Bytes that one token takes in plane `name`."""
         return self.named(name).row_bytes
 
+    def rows_within(self, width: int) -> tuple[list[int], list[int]]:
+        """The rows of a page that lie wholly in its first `width` bytes, every plane's, and those
+        that lie there in part.
+        """
+        whole, torn = [], []
+        for row in range(self.page_tokens):
+            starts = [self.offsets[p.name] + row * p.row_bytes for p in self.planes]
+            inside = [min(p.row_bytes, width - s) for p, s in zip(self.planes, starts, strict=True)]
+            if all(n == p.row_bytes for n, p in zip(inside, self.planes, strict=True)):
+                whole.append(row)
+            elif max(inside) > 0:
+                torn.append(row)
+        return whole, torn
+
     def allocate(
         self, pages: int, device: str | torch.device = "cpu", fill: int = 0, pin: bool = False
     ) -> Tensor:

@@ -87,3 +87,24 @@ def test_rows_first_read_in_inference_mode_may_be_written_outside_of_it() -> Non
         view.gather("value", slot)
     view.scatter("value", slot, torch.full((1, layout.row_bytes("value")), 7, dtype=torch.uint8))
     assert view.rows("value")[0, 3].tolist() == [7] * layout.row_bytes("value")
+
+
+@pytest.mark.parametrize(
+    ("layout", "width", "whole", "torn"),
+    [
+        (index_layout("bf16"), 16_384, 64, 0),
+        (index_layout("bf16"), 8_448, 33, 0),
+        (index_layout("bf16"), 8_449, 33, 1),
+        (index_layout("fp8"), 8_448, 64, 0),
+        (index_layout("fp8"), 8_192, 0, 64),
+        (index_layout("fp8"), 8_196, 1, 63),
+        (ODD, 0, 0, 0),
+        (latent_layout(2), 1_728, 2, 0),
+    ],
+)
+def test_a_row_lies_in_the_first_bytes_of_a_page_with_every_plane_or_in_part(
+    layout: PageLayout, width: int, whole: int, torn: int
+) -> None:
+    inside, cut = layout.rows_within(width)
+    assert inside == list(range(whole))
+    assert cut == list(range(whole, whole + torn))
