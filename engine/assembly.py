@@ -205,7 +205,7 @@ def _tiers(
     ask = HostQuestions(seams.host_layout(), seams.transfer_pieces(), tokens)
     host = HostStack(config, pools, ops, ask, events, owners, shadow)
     start = seams.backup_start()
-    controller = HiCacheController(host, streams, events, clock.now, start, shadow)
+    controller = HiCacheController(host, streams, events, clock.now, start)
     questions = CacheQuestions(
         start, seams.load_target(), seams.host_reuse(), seams.backup_refusal()
     )
@@ -235,7 +235,8 @@ def _runner(
 ) -> Runner:
     done = tiers.controller.layer_done if tiers.controller else NoLoads()
     layers = len(config.model.compress_ratios)
-    gate = LoadGate(seams.read_gate(), tiers.streams, done, layers, events, clock.now)
+    loads = tiers.host.shadow if tiers.host else None
+    gate = LoadGate(seams.read_gate(), tiers.streams, done, layers, events, clock.now, loads)
     store = ObservedStore(seams.index_k_store(ops))
     model = Scribe(config.model, ops, store, config.topk, config.device)
     model.hot = tiers.hot

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from engine.cache.questions import BackupStart
     from engine.cache.tiers import HostPage, HostTier
     from engine.events import EventLog
-    from engine.shadow.memory import ShadowMemory
     from engine.streams import Copy, Streams
 
 
@@ -59,9 +58,7 @@ class HiCacheController:
         events: EventLog,
         now: Callable[[], float],
         backup_start: BackupStart,
-        shadow: ShadowMemory | None = None,
     ) -> None:
-        self.shadow = shadow
         self.layer_done = LayerDoneCounter(events)
         self._tier, self._streams, self._events, self._now = tier, streams, events, now
         self._start = backup_start
@@ -143,6 +140,8 @@ class HiCacheController:
         self._loading, loads = _arrived(self._loading)
         for each in backups:
             self._tier.settled(each.device, each.host)
+        for each in loads:
+            self._tier.loaded(each.device)
         return Finished(backups, loads)
 
     def stall_s(self) -> float:

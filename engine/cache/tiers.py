@@ -49,3 +49,6 @@ class HostTier(Protocol):
 
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         """A backup was acknowledged: check that its source still is what was copied."""
+
+    def loaded(self, device: Sequence[int]) -> None:
+        """A load into these pages was acknowledged."""

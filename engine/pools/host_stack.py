@@ -18,6 +18,8 @@ from engine.pools.allocator import PageAllocator
 from engine.pools.anchor import LogicalHostPool
 from engine.pools.host import HostPool, Moves
 from engine.pools.layouts import FLASH_LAYERS
+from engine.shadow.host_edges import HostShadow
+from engine.shadow.host_watch import HostWatch
 from engine.shadow.loads import LoadWatch
 from engine.shadow.mirrors import MirrorWatch
 from engine.streams import Stage
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from engine.pools.host_layout import HostLayout
     from engine.pools.token_transfer import TokenTransfer
     from engine.pools.transfer_pieces import TransferPieces
+    from engine.shadow.host_watch import PageCopy
     from engine.shadow.loads import Generations, Load, PageUsers
     from engine.shadow.memory import ShadowMemory
     from engine.shadow.mirrors import Digests
@@ -64,13 +67,11 @@ class HostStack:
         users: PageUsers,
         shadow: ShadowMemory | None = None,
     ) -> None:
-        self.shadow = shadow
         self.pages = config.host_pages
         self._anchor = LogicalHostPool(self.pages)
         # another order than the anchor's: no copy is right by chance if it mixes the two up
         rng = random.Random(f"{config.seed}:host swa")
         self._swa = PageAllocator(self.pages, "random", rng)
-        self._loads = LoadWatch(events, users, self._generations)
         ratios, order = config.model.compress_ratios, Order(config.hicache_layout)
         moves = Moves(
             config.hicache_io, config.hicache_slot_page, ops.page_copy, ask.tokens, ask.pieces
@@ -86,9 +87,11 @@ class HostStack:
             )
             for pool in mirrored
         )
+        self.shadow = HostWatch() if shadow is None else HostShadow(shadow, self.pools, self.pages)
+        self._loads = LoadWatch(events, users, self._generations, self.shadow)
         self._at = [living_at(i, ratios, self.pools) for i in range(len(ratios))]
         self._stage_bytes = [sum(flash_bytes(pool) for pool, _ in here) for here in self._at]
-        self._watch = MirrorWatch(mirrored, ops.page_digest, events)
+        self._watch = MirrorWatch(mirrored, ops.page_digest, events, self.shadow)
         self._device = pools.pools[0].buffer.device
 
     @property
@@ -101,26 +104,32 @@ class HostStack:
         if pages > self.available:
             return None
         anchors = self._anchor.allocate(pages * PAGE_TOKENS) or []
-        return [HostPage(*pair) for pair in zip(anchors, self._swa.allocate(pages), strict=True)]
+        pairs = zip(anchors, self._swa.allocate(pages), strict=True)
+        taken = [HostPage(*pair) for pair in pairs]
+        self.shadow.taken(taken)
+        return taken
 
     def free(self, pages: Sequence[HostPage]) -> None:
         """Give host pages back; the reserved page is nobody's and is passed over."""
         anchors = [page.anchor for page in pages if page.anchor]
         self._anchor.free(anchors, len(anchors) * PAGE_TOKENS)
         self._swa.free([page.swa for page in pages if page.swa])
+        self.shadow.freed(pages)
 
     def backup(self, device: Sequence[int], host: Sequence[HostPage]) -> list[Stage]:
         """The copy of device pages to host pages, one for one, of every pool: one stage."""
         meant = self._loads.meant(host)
-        move = partial(self._back_up, list(device), list(host), meant)
+        copy = self.shadow.backup(device, host)
+        move = partial(self._back_up, list(device), list(host), meant, copy)
         return [Stage(len(device) * sum(self._stage_bytes), move)]
 
     def load(self, host: Sequence[HostPage], device: Sequence[int]) -> list[Stage]:
         """The copy of host pages to device pages: one stage a layer of the model, in order."""
         load = self._loads.issued(host, device)
+        copy = self.shadow.load(host, device, len(self._at))
         expected = [self._watch.expected(page.anchor) for page in host]
         return [
-            Stage(len(device) * nbytes, partial(self._land, load, expected, i))
+            Stage(len(device) * nbytes, partial(self._land, load, copy, expected, i))
             for i, nbytes in enumerate(self._stage_bytes)
         ]
 
@@ -131,22 +140,35 @@ class HostStack:
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         """A backup was acknowledged: check that its source still is what was copied."""
         self._watch.settled(device, [page.anchor for page in host])
+        self.shadow.settled(host)
 
-    def _back_up(self, device: list[int], host: list[HostPage], meant: list[Generations]) -> None:
+    def loaded(self, device: Sequence[int]) -> None:
+        """A load was acknowledged."""
+        self.shadow.loaded(device)
+
+    def _back_up(
+        self,
+        device: list[int],
+        host: list[HostPage],
+        meant: list[Generations],
+        copy: PageCopy,
+    ) -> None:
         ids = self._ids(device)
         anchors, swa = self._host_ids(host)
         for pool in self.pools:
             pool.backup(ids, swa if pool.name == "swa" else anchors)
         self._loads.written(host, meant)
+        self.shadow.backed_up(copy)
         self._watch.backed_up(device, [page.anchor for page in host])
 
-    def _land(self, load: Load, expected: list[Digests | None], layer: int) -> None:
+    def _land(self, load: Load, copy: PageCopy, expected: list[Digests | None], layer: int) -> None:
         """Move what lives at one layer of the model."""
         self._loads.landing(load)
         ids = self._ids(load.device)
         anchors, swa = self._host_ids(load.host)
         for pool, its_layer in self._at[layer]:
             pool.load(its_layer, swa if pool.name == "swa" else anchors, ids)
+        self.shadow.landed(copy, layer, [(pool.name, at) for pool, at in self._at[layer]])
         if layer + 1 == len(self._at):
             self._watch.restored(load.device, [p.anchor for p in load.host], expected)
 

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from engine.shadow.host_watch import HostWatch
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from engine.events import EventLog
+    from engine.shadow.host_watch import PageCopy
     from engine.streams import Streams
 
 
@@ -69,8 +72,11 @@ class LoadGate:
         layers: int,
         events: EventLog,
         now: Callable[[], float],
+        shadow: HostWatch | None = None,
     ) -> None:
         self._ask, self._streams, self._done = ask, streams, done
+        self._shadow = shadow or HostWatch()
+        self._loads: list[PageCopy] = []  # that fill what the step waits for
         self._layers, self._events, self._now = layers, events, now
         self._start_s = self._layer_s = self._late_s = 0.0
         self._stalled_s = self._longest_s = 0.0  # of the reader now, of any reader of the step
@@ -84,6 +90,7 @@ class LoadGate:
         self._layer_s = seconds / self._layers
         self._producer, self._restoring = producer, frozenset(pages)
         self._stalled_s = self._longest_s = 0.0
+        self._loads = self._shadow.loads_into(self._restoring)
         self._streams.land(self._start_s)
 
     def reader(self, pages: Iterable[int]) -> None:
@@ -99,6 +106,7 @@ class LoadGate:
             self._stalled_s += max(0.0, arrives - at)
             self._longest_s = max(self._longest_s, self._stalled_s)
             at = max(at, arrives)  # to the last bit: a sum of differences may fall short of it
+            self._shadow.waited(self._loads, layer)
         self._streams.land(at)
         if self._reading and self._done.pending(self._producer, layer):
             self._events.violation(
@@ -107,6 +115,7 @@ class LoadGate:
                 pool=pool,
                 layer=layer,
                 page=self._reading[0],
+                **self._shadow.about_loads(self._loads, f"the read of {pool}"),
             )
 
     def end(self) -> float:

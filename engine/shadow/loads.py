@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from engine.cache.tiers import HostPage
     from engine.events import EventLog
+    from engine.shadow.host_watch import HostWatch
 
 Generations = tuple[int, int]  # of a host page: the anchor's, the sliding window's
 
@@ -47,9 +48,14 @@ class LoadWatch:
     """Watches the loads of one host tier. ``generations`` of a host page are those of now."""
 
     def __init__(
-        self, events: EventLog, users: PageUsers, generations: Callable[[HostPage], Generations]
+        self,
+        events: EventLog,
+        users: PageUsers,
+        generations: Callable[[HostPage], Generations],
+        shadow: HostWatch,
     ) -> None:
         self.events, self.users, self._now = events, users, generations
+        self._shadow = shadow
         self._written: dict[int, Generations] = {}  # anchor page -> what a backup filled
 
     def meant(self, host: Sequence[HostPage]) -> list[Generations]:
@@ -79,7 +85,12 @@ class LoadWatch:
             victim, page = new[0]
             host = load.host[load.device.index(page)].anchor
             self.events.violation(
-                "load_wrote_page_in_use", n=len(new), victim=victim, page=page, host_page=host
+                "load_wrote_page_in_use",
+                n=len(new),
+                victim=victim,
+                page=page,
+                host_page=host,
+                **self._shadow.about_loads(self._shadow.loads_into([page])),
             )
 
     def _differing(
@@ -90,5 +101,6 @@ class LoadWatch:
         bad = [(host, device) for host, device, meant, is_ in found if meant != is_]
         if bad:
             host, page = bad[0]
-            self.events.violation(violation, n=len(bad), host_page=host.anchor, page=page)
+            about = self._shadow.about_host(host.anchor)
+            self.events.violation(violation, n=len(bad), host_page=host.anchor, page=page, **about)
         return bool(bad)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from engine.events import EventLog
     from engine.pools.device import Pool
+    from engine.shadow.host_watch import HostWatch
     from kernels.ops import PageDigest
 
 CHANGED, DIFFERS = "page_changed_under_backup", "restored_page_differs"
@@ -44,9 +45,12 @@ class Judged(NamedTuple):
 class MirrorWatch:
     """Digests of device pages by the host page (of the anchor) that mirrors them."""
 
-    def __init__(self, pools: Sequence[Pool], digest: PageDigest, events: EventLog) -> None:
-        self.events, self._digest = events, digest
-        self._views = [(pool.name, unpadded(view)) for pool in pools for view in pool.layers]
+    def __init__(
+        self, pools: Sequence[Pool], digest: PageDigest, events: EventLog, shadow: HostWatch
+    ) -> None:
+        self.events, self._digest, self._shadow = events, digest, shadow
+        layers = [(pool.name, i, view) for pool in pools for i, view in enumerate(pool.layers)]
+        self._views = [(name, i, unpadded(view)) for name, i, view in layers]
         self._copied: dict[int, Digests] = {}
         self._unread: list[Judged] = []
         self.deferred = pools[0].buffer.is_cuda
@@ -106,8 +110,12 @@ class MirrorWatch:
         found: dict[str, list[tuple[int, int]]] = {}
         for pair, layers in differs:
             named = zip(self._views, layers, strict=True)
-            for pool in dict.fromkeys(pool for (pool, _), differing in named if differing):
+            bad = [(pool, layer) for (pool, layer, _), differing in named if differing]
+            for pool in dict.fromkeys(pool for pool, _ in bad):
                 found.setdefault(pool, []).append(pair)
+            if name == DIFFERS:
+                for pool, layer in bad:
+                    self._shadow.damaged(pool, layer, pair[0])
         for pool, pages in found.items():
             if name == DIFFERS:
                 self.events.count(f"restored_differs:{pool}", len(pages))
@@ -115,12 +123,13 @@ class MirrorWatch:
 
     def _digests(self, pages: Sequence[int]) -> Tensor:
         """int64 [pages, layers]."""
-        ids = torch.tensor(pages, dtype=torch.int64, device=self._views[0][1].pages.device)
-        return torch.stack([self._digest(view, ids) for _, view in self._views], dim=1)
+        ids = torch.tensor(pages, dtype=torch.int64, device=self._views[0][2].pages.device)
+        return torch.stack([self._digest(view, ids) for *_, view in self._views], dim=1)
 
     def _violation(self, name: str, pool: str, pages: list[tuple[int, int]]) -> None:
         page, host = pages[0]
-        self.events.violation(name, n=len(pages), pool=pool, page=page, host_page=host)
+        about = self._shadow.about(page, pool)
+        self.events.violation(name, n=len(pages), pool=pool, page=page, host_page=host, **about)
 
 
 def unpadded(view: LayerView) -> LayerView:

@@ -63,11 +63,11 @@ class RowTags:
         self,
         slots: NDArray[np.int64],
         chain: NDArray[np.int64] | int,
-        op: int,
+        op: NDArray[np.int64] | int,
         lane: NDArray[np.int64] | int,
         take: NDArray[np.int64] | int,
     ) -> None:
-        """Slots int64 [n] were written by operation ``op``."""
+        """Slots int64 [n] were written by operation ``op``, or each by one of its own."""
         rows = self.shape.rows(slots)
         self.chain[rows], self.op[rows], self.lane[rows], self.take[rows] = chain, op, lane, take
 
@@ -76,14 +76,19 @@ class RowTags:
         slots: NDArray[np.int64],
         source: RowTags,
         at: NDArray[np.int64],
-        op: int,
+        op: NDArray[np.int64] | int,
         take: NDArray[np.int64] | int,
     ) -> None:
         """Slots got the bytes of another group's slots ``at``, one for one."""
         held = source.chain[source.shape.rows(at)]
         self.write(slots, held, op, -1, take)
 
-    def damage(self, slots: NDArray[np.int64], op: int, take: NDArray[np.int64] | int) -> None:
+    def damage(
+        self,
+        slots: NDArray[np.int64],
+        op: NDArray[np.int64] | int,
+        take: NDArray[np.int64] | int,
+    ) -> None:
         """Slots hold bytes of which no row is made."""
         self.write(slots, DAMAGED, op, -1, take)
 

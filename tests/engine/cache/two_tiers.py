@@ -91,6 +91,9 @@ class FakeTier:
         pairs = zip(device, host, strict=True)
         self.changed += [page for page, to in pairs if self.read(to) != self.device.read(page)]
 
+    def loaded(self, device: Sequence[int]) -> None:
+        return
+
     def read(self, page: HostPage) -> Content:
         """What the host holds there; None where nothing was written."""
         others = self._others.get(page.anchor, [None] * (LAYERS - 1))

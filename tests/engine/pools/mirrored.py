@@ -13,6 +13,7 @@ from engine.defects import seams
 from engine.events import EventLog
 from engine.pools.device import DevicePools, Pool, allocate
 from engine.pools.host_stack import HostQuestions, HostStack
+from engine.shadow.memory import ShadowMemory
 from engine.shadow.mirrors import unpadded
 from kernels.ops import Ops
 
@@ -47,8 +48,15 @@ class Tiers:
         self.events, self.users = EventLog(lambda: 0), Users()
         self.device: DevicePools = allocate(self.config, build.index_k_buffer())
         ask = HostQuestions(build.host_layout(), build.transfer_pieces(), build.token_transfer(ops))
-        self.host = HostStack(self.config, self.device, ops, ask, self.events, self.users)
+        self.shadow = self.shadowed()
+        self.host = HostStack(
+            self.config, self.device, ops, ask, self.events, self.users, self.shadow
+        )
         self._rng = torch.Generator().manual_seed(0)
+
+    def shadowed(self) -> ShadowMemory | None:
+        """The shadow of the device's pools; none here."""
+        return None
 
     def pool(self, name: str) -> Pool:
         return next(pool for pool in self.device.pools if pool.name == name)

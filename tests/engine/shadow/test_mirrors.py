@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from torch import Tensor
 
+from engine.shadow.host_watch import HostWatch
 from engine.shadow.mirrors import MirrorWatch
 from kernels.ops import Ops
 from tests.engine.pools.mirrored import POOLS, Tiers
@@ -18,7 +19,7 @@ def damage(tiers: Tiers, pool: str, page: int, at: int = 9) -> None:
 def deferred(tiers: Tiers) -> MirrorWatch:
     """A watch of its own, that answers later, as on a GPU."""
     pools = [tiers.pool(name) for name in POOLS]
-    watch = MirrorWatch(pools, Ops.reference().page_digest, tiers.events)
+    watch = MirrorWatch(pools, Ops.reference().page_digest, tiers.events, HostWatch())
     watch.deferred = True
     return watch
 

@@ -1,0 +1,223 @@
+"""The host tier in the shadow memory: its copies as operations, and who waits for which of them.
+
+One rule: an edge is drawn where the healthy tier waits, and by that wait. A copy knows what the
+host knows when it issues it; the host hears of a copy at its acknowledgement; a step hears of a
+layer's load where a getter waits for that layer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.shadow.book import PageBook
+from engine.shadow.host_tags import HostTags
+from engine.shadow.host_watch import WINDOW, HostWatch, Numbers, PageCopy
+from engine.shadow.reports import Writer, unordered, written_by
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engine.cache.tiers import HostPage
+    from engine.events import Field
+    from engine.pools.host import HostPool
+    from engine.shadow.book import Unordered
+    from engine.shadow.host_watch import Pages
+    from engine.shadow.memory import ShadowMemory
+    from engine.shadow.operations import Kind
+
+BY_ANCHOR = "c4"  # a pool that goes by the anchor's numbers
+
+
+class HostShadow(HostWatch):
+    """The shadow of one host tier, of ``pages`` pages, whose ``pools`` mirror the device's."""
+
+    def __init__(self, shadow: ShadowMemory, pools: Sequence[HostPool], pages: int) -> None:
+        self.shadow, self.tags = shadow, HostTags(shadow, pools)
+        self.books = [PageBook(pages, shadow.log, shadow.clocks) for _ in Numbers._fields]
+        kinds: tuple[Kind, ...] = ("backup", "load")
+        self._streams = {kind: shadow.stream(kind) for kind in kinds}
+        self._issued = dict.fromkeys(kinds, 0)
+        self._backups: dict[int, PageCopy] = {}  # by the anchor page that they fill
+        self._loads: dict[int, PageCopy] = {}  # by the device page that they fill
+        self._told: set[tuple[int, ...]] = set()  # pairs of operations
+        self._missing: dict[tuple[PageBook, int], tuple[int, str]] = {}  # page -> generation, edge
+
+    def taken(self, pages: Sequence[HostPage]) -> None:
+        """Host pages were handed out."""
+        for book, numbers in zip(self.books, _numbers(pages), strict=True):
+            book.taken(numbers.tolist())
+
+    def freed(self, pages: Sequence[HostPage]) -> None:
+        """Host pages were given back; whoever copied there must be known to be through."""
+        op = self.shadow.begin("free", "the release of host pages", self.shadow.host)
+        for book, numbers in zip(self.books, _numbers(pages), strict=True):
+            real = numbers[numbers > 0]
+            self._say(book.writes(op, real), book)
+            book.freed(real.tolist(), self.shadow.now_us(), lambda _: "the cache")
+
+    def backup(self, device: Sequence[int], host: Sequence[HostPage]) -> PageCopy:
+        """The host issues a copy of device pages to host pages."""
+        copy = self._issue("backup", 1, device, host)
+        self._reads(copy)
+        for book, numbers in zip(self.books, copy.host, strict=True):
+            self._say(book.writes(copy.op, numbers), book)
+            np.add.at(book.copies_in, numbers, 1)
+        np.add.at(self.shadow.book.copies_out, copy.device, 1)
+        self._backups |= dict.fromkeys(copy.host.anchor.tolist(), copy)
+        return copy
+
+    def backed_up(self, copy: PageCopy) -> None:
+        """Its bytes have moved; a step that was launched since then may have written meanwhile."""
+        self._reads(copy)
+        op = self._moved(copy, 0, copy.name)
+        takes = self._generations(copy.host)
+        for pool, mirror in self.tags.mirrors.items():
+            mirror.backup(copy.device, copy.host.of(pool), op, takes.of(pool))
+        for book, numbers in zip(self.books, copy.host, strict=True):
+            np.add.at(book.copies_in, numbers, -1)
+        np.add.at(self.shadow.book.copies_out, copy.device, -1)
+
+    def settled(self, host: Sequence[HostPage]) -> None:
+        """The host acknowledges the backups that filled these pages."""
+        for page in host:
+            if copy := self._backups.pop(page.anchor, None):
+                self.shadow.clocks.join(self.shadow.host, copy.known[-1])
+
+    def load(self, host: Sequence[HostPage], device: Sequence[int], stages: int) -> PageCopy:
+        """The host issues a copy of host pages to device pages."""
+        copy = self._issue("load", stages, device, host)
+        for book, numbers in zip(self.books, copy.host, strict=True):
+            self._say(book.reads(copy.op, numbers), book)
+            np.add.at(book.copies_out, numbers, 1)
+        self._say(self.shadow.book.writes(copy.op, copy.device))
+        np.add.at(self.shadow.book.copies_in, copy.device, 1)
+        self._loads |= dict.fromkeys(copy.device.tolist(), copy)
+        return copy
+
+    def landed(self, copy: PageCopy, stage: int, pools: Iterable[tuple[str, int]]) -> None:
+        """The bytes of a load's stage have moved: of each of ``pools``, one of its layers."""
+        take = self.shadow.book.generation[copy.device]
+        ops: dict[bool, Pages] = {}
+        for pool, layer in pools:
+            if (pool == WINDOW) not in ops:
+                ops[pool == WINDOW] = self._operations(copy, stage, pool)
+            mirror = self.tags.mirrors[pool]
+            mirror.load(layer, copy.host.of(pool), copy.device, ops[pool == WINDOW], take)
+        self.shadow.book.touch(self.tags.around(copy.device))
+        if stage + 1 == len(copy.known):
+            for book, numbers in zip(self.books, copy.host, strict=True):
+                np.add.at(book.copies_out, numbers, -1)
+            np.add.at(self.shadow.book.copies_in, copy.device, -1)
+
+    def loaded(self, device: Sequence[int]) -> None:
+        """The host acknowledges the loads that filled these pages."""
+        for page in device:
+            if copy := self._loads.pop(page, None):
+                self.shadow.clocks.join(self.shadow.host, copy.known[-1])
+
+    def loads_into(self, device: Iterable[int]) -> list[PageCopy]:
+        """The loads not acknowledged that fill any of these pages."""
+        found = {copy.op: copy for page in device if (copy := self._loads.get(page))}
+        return list(found.values())
+
+    def waited(self, loads: Iterable[PageCopy], layer: int) -> None:
+        """A getter has waited for a layer of these loads: the step knows of it."""
+        for copy in loads:
+            self.shadow.clocks.join(self.shadow.compute, copy.known[layer])
+
+    def damaged(self, pool: str, layer: int, page: int) -> None:
+        """By its bytes, a restored device page is not as its backup was: nor are its rows."""
+        take = int(self.shadow.book.generation[page])
+        if self.tags.mirrors[pool].damage(layer, page, take):
+            self.shadow.book.touch([page])
+
+    def about(self, page: int, pool: str = "") -> dict[str, Field]:
+        """The generation of a device page and who wrote it last, in one pool or in any."""
+        return self._about(self.shadow.book, page, self.tags.last_writer(page, pool))
+
+    def about_host(self, anchor: int) -> dict[str, Field]:
+        """The generation of a host page and who wrote it last."""
+        return self._about(self.books[0], anchor, Writer(self.tags.filled_by(BY_ANCHOR, anchor)[0]))
+
+    def about_loads(self, loads: Sequence[PageCopy], reader: str = "") -> dict[str, Field]:
+        """The first of loads, as a writer; ``reader`` did not wait for it."""
+        if not loads:
+            return {}
+        fields = written_by(self.shadow, Writer(loads[0].op))
+        return fields | ({"edge": f"{reader} did not wait for {loads[0].name}"} if reader else {})
+
+    def _about(self, book: PageBook, page: int, writer: Writer) -> dict[str, Field]:
+        generation = int(book.generation[page])
+        fields: dict[str, Field] = {"generation": generation}
+        then, edge = self._missing.get((book, page), (0, ""))
+        if edge and then == generation:
+            fields["edge"] = edge
+        return fields | written_by(self.shadow, writer)
+
+    def _issue(
+        self,
+        kind: Kind,
+        stages: int,
+        device: Sequence[int],
+        host: Sequence[HostPage],
+    ) -> PageCopy:
+        """A copy begins, which has waited for all that the host knows; an epoch a stage."""
+        shadow, stream = self.shadow, self._streams[kind]
+        shadow.clocks.wait(stream, shadow.host)
+        self._issued[kind] += 1
+        name = f"{kind} {self._issued[kind]}"
+        op, known = shadow.begin(kind, name, stream), [shadow.clocks.now(stream)]
+        for _ in range(stages - 1):
+            shadow.clocks.tick(stream)
+            known.append(shadow.clocks.now(stream))
+        to = _numbers(host)
+        return PageCopy(op, name, _ids(device), to, self._generations(to), known)
+
+    def _generations(self, host: Numbers) -> Numbers:
+        """The generations of host pages now."""
+        pairs = zip(self.books, host, strict=True)
+        return Numbers(*(book.generation[numbers] for book, numbers in pairs))
+
+    def _moved(self, copy: PageCopy, stage: int, name: str) -> int:
+        """The operation by which rows know a stage of a copy."""
+        log, issued = self.shadow.log, self.shadow.log[copy.op]
+        epoch = int(copy.known[stage][issued.stream])
+        return log.add(issued._replace(name=name, epoch=epoch, at_us=self.shadow.now_us()))
+
+    def _operations(self, copy: PageCopy, stage: int, pool: str) -> Pages:
+        """One operation a page of a load's stage, which says where its bytes come from."""
+        log, found = self.shadow.log, []
+        for host, meant in zip(copy.host.of(pool).tolist(), copy.meant.of(pool), strict=True):
+            backup, take = self.tags.filled_by(pool, host)
+            source = "no backup filled"
+            if backup:
+                source = f"{log[backup].name} filled at {log[backup].at_us} us"
+            if backup and take != meant:
+                source += f", {'after' if take > meant else 'before'} it was handed to another"
+            name = f"{copy.name} of host page {host}, which {source}"
+            found.append(self._moved(copy, stage, name))
+        return _ids(found)
+
+    def _reads(self, copy: PageCopy) -> None:
+        """A backup reads its device pages, or is about to."""
+        self._say(self.shadow.book.reads(copy.op, copy.device))
+
+    def _say(self, found: list[Unordered], book: PageBook | None = None) -> None:
+        """Tell of pairs of operations of which nobody was told."""
+        at, said = book or self.shadow.book, self.shadow.log.said
+        for each in found:
+            edge = f"{said(each.later)} did not wait for {said(each.earlier)}"
+            self._missing[at, each.page] = (int(at.generation[each.page]), edge)
+        new = [each for each in found if each[1:] not in self._told]
+        self._told |= {each[1:] for each in new}
+        unordered(self.shadow, new, book)
+
+
+def _numbers(pages: Sequence[HostPage]) -> Numbers:
+    return Numbers(_ids([page.anchor for page in pages]), _ids([page.swa for page in pages]))
+
+
+def _ids(pages: Sequence[int]) -> Pages:
+    return np.array(pages, dtype=np.int64)

@@ -1,0 +1,135 @@
+"""Copies are ordered by what waits for what, and a copy that waits for nothing is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.shadow.host_world import Shadowed
+
+
+def unordered(tiers: Shadowed) -> list[str]:
+    return [str(event["edge"]) for event in tiers.violations("unordered_access")]
+
+
+def test_a_backup_of_a_step_that_the_host_has_heard_of_is_in_order() -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    tiers.back_up([1])
+    assert unordered(tiers) == []
+
+
+def test_a_backup_of_a_step_that_is_not_over_is_not() -> None:
+    tiers = Shadowed()
+    tiers.step([1], heard=False)
+    tiers.back_up([1])
+    assert unordered(tiers) == ["backup 1 did not wait for prefill step 1"]
+    [event] = tiers.violations("unordered_access")
+    assert (event["page"], event["state"]) == (1, "VALID")
+
+
+def test_a_step_that_writes_between_the_issue_of_a_backup_and_its_landing_is_found() -> None:
+    tiers = Shadowed()
+    [stage] = tiers.host.backup([1], tiers.take(1))
+    tiers.step([1], heard=False)
+    stage.move()
+    assert unordered(tiers) == ["backup 1 did not wait for prefill step 1"]
+
+
+def test_an_acknowledged_backup_lets_its_page_go() -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    tiers.back_up([1])
+    tiers.memory.freed([1], "the cache")
+    assert unordered(tiers) == []
+
+
+def test_a_device_page_let_go_while_a_backup_reads_it_is_found() -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    tiers.host.backup([1], tiers.take(1))
+    tiers.memory.freed([1], "the cache")
+    assert unordered(tiers) == ["the release by the cache did not wait for backup 1"]
+
+
+def test_a_host_page_let_go_after_the_load_was_acknowledged_is_in_order() -> None:
+    tiers = Shadowed(pool_pages=2, host_ratio=1)
+    tiers.step([1])
+    host = tiers.back_up([1])
+    tiers.restore(host, [2])
+    tiers.host.loaded([2])
+    tiers.host.free(host)
+    tiers.back_up([1, 2])
+    assert unordered(tiers) == []
+
+
+def test_a_host_page_filled_anew_under_a_load_is_found_and_the_row_says_by_whom() -> None:
+    tiers = Shadowed(pool_pages=2, host_ratio=1)
+    tiers.step([1, 2])
+    host = tiers.back_up([1])
+    stages = tiers.host.load(host, [2])
+    tiers.host.free(host)
+    tiers.back_up([1, 1])
+    for stage in stages:
+        stage.move()
+    assert unordered(tiers) == [
+        "the release of host pages did not wait for load 1",
+        "backup 2 did not wait for load 1",
+    ]
+    source = "which backup 2 filled at 0 us, after it was handed to another"
+    assert tiers.writer("c4", 2) == f"load 1 of host page {host[0].anchor}, {source}"
+    [event] = tiers.violations("host_page_changed_under_load")
+    assert (event["writer"], event["writer_kind"]) == ("backup 2", "backup")
+    assert event["edge"] == "backup 2 did not wait for load 1"
+
+
+def test_a_load_into_a_page_that_a_step_in_flight_reads_is_found() -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    host = tiers.back_up([1])
+    memory = tiers.memory
+    reader = memory.begin("decode", "decode step 9", memory.compute, lanes=(7,))
+    memory.book.reads(reader, [5])
+    tiers.users.stale = [("request 7", 5)]
+    tiers.restore(host, [5])
+    assert unordered(tiers) == ["load 1 did not wait for decode step 9"]
+    [event] = tiers.violations("load_wrote_page_in_use")
+    assert (event["writer"], event["writer_kind"]) == ("load 1", "load")
+
+
+@pytest.mark.parametrize(
+    ("waits", "knows"), [(-1, []), (0, [0]), (2, [0, 1, 2]), (3, [0, 1, 2, 3])]
+)
+def test_a_step_knows_of_the_layers_of_a_load_that_it_waited_for(
+    waits: int, knows: list[int]
+) -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    tiers.restore(tiers.back_up([1]), [5])
+    shadow, memory = tiers.host.shadow, tiers.memory
+    if waits >= 0:
+        shadow.waited(shadow.loads_into([5]), waits)
+    rows = [tiers.group("swa", layer) for layer in range(4)]
+    ops = [memory.log[int(group.op[group.shape.slots_of(5)[0]])] for group in rows]
+    heard = [
+        layer
+        for layer, op in enumerate(ops)
+        if memory.clocks.now(memory.compute)[op.stream] >= op.epoch
+    ]
+    assert heard == list(range(waits + 1))
+
+
+def test_what_is_under_way_is_said_of_the_pages() -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    host = tiers.take(1)
+    [stage] = tiers.host.backup([1], host)
+    book = tiers.memory.book
+    assert book.state(1) == "IN_FLIGHT_OUT"
+    stage.move()
+    assert book.state(1) == "VALID"
+    stages = tiers.host.load(host, [5])
+    assert book.state(5) == "IN_FLIGHT_IN"
+    for stage in stages:
+        assert book.state(5) == "IN_FLIGHT_IN"
+        stage.move()
+    assert book.state(5) == "VALID"
