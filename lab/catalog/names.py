@@ -1,20 +1,19 @@
 """The violations and faults that an engine can tell of: what each means, and who watches for it.
 
-One rule: what a name means is said once: in the list of the docstring of the module that watches
-for it, or here where watching is not what that module is about.
+One rule: what a name means is said by the module that watches for it, in the list of its docstring;
+and here where several do, or where watching is not what the module is about.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import engine
 from lab.catalog.docs import items, sentence
-from lab.exposure import FAULTS
+from lab.exposure import FAULT, FAULTS, VIOLATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from lab.catalog.incidents import Incident
 
 ENGINE = Path(engine.__file__).parent
-SPOKEN = re.compile(r"\.(?:_?violation|fault)\(")
 MEANING: Mapping[str, str] = {
     # of steps and their rows
     "read_before_load": "a step read a layer of a restored page before its copy had landed",
@@ -53,7 +51,7 @@ MEANING: Mapping[str, str] = {
     "later room gets past Bootstrapping",
     "metadata_false_alarm": "a room failed for the tag that its metadata slot had left of another "
     "room, before its own first token had arrived",
-    "no_progress": "something waits, and as long as the watchdog looks nothing gets on",
+    "no_progress": "something waits, and for as long as the watchdog allows nothing has got on",
     "ranks_ran_different_batches": "the ranks of a side reduced rows of different requests into "
     "each other",
     "room_failed_though_complete": "a room failed of its deadline when all its bytes had arrived",
@@ -75,7 +73,7 @@ def names(known: Iterable[Incident]) -> list[Name]:
     """Violations, then faults, in the order of the alphabet."""
     texts = _sources()
     said = {name: it for text in texts.values() for name, it in _listed(text).items()}
-    meaning = {name: sentence(text) for name, text in MEANING.items()} | said
+    meaning = said | {name: sentence(text) for name, text in MEANING.items()}
     named = _named(known)
     found = [
         Name(name, kind(name), meaning.get(name, ""), _watching(name, texts), named.get(name, ()))
@@ -108,13 +106,17 @@ def _module(path: Path) -> str:
 
 
 def _listed(text: str) -> dict[str, str]:
-    """The names that a module tells of and lists in its docstring, and what they mean."""
-    if not SPOKEN.search(text) or "\n- ``" not in text:
+    """The names that a module watches for and lists in its docstring, and what they mean."""
+    if "\n- ``" not in text:
         return {}
-    return items(ast.get_docstring(ast.parse(text)) or "")
+    listed = items(ast.get_docstring(ast.parse(text)) or "")
+    return {name: meaning for name, meaning in listed.items() if _spells(text, name)}
 
 
 def _watching(name: str, texts: Mapping[str, str]) -> tuple[str, ...]:
     """The modules whose code spells the name."""
-    spelt = re.compile(rf'"(?:fault:|violation:)?{re.escape(name)}"')
-    return tuple(module for module, text in texts.items() if spelt.search(text))
+    return tuple(module for module, text in texts.items() if _spells(text, name))
+
+
+def _spells(text: str, name: str) -> bool:
+    return any(f'"{before}{name}"' in text for before in ("", VIOLATION, FAULT))
