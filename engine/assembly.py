@@ -82,6 +82,10 @@ class Owners:
         """How often the page was handed out."""
         return self.scheduler.generation_of(page)
 
+    def free_pages(self) -> int:
+        """Pages of the device that nobody has."""
+        return self.scheduler.holdings.allocator.available
+
     @property
     def freeing(self) -> str:
         """Whose pages become free now."""
@@ -245,5 +249,15 @@ def _runner(
     steps = NoStepWatch() if shadow is None else ComputeWatch(shadow)
     gated = replace(pools, gate=gate)
     return Runner(
-        config, model, gated, store, seams.dead_rows(), ledger, watch, gate, events, steps
+        config,
+        model,
+        gated,
+        store,
+        seams.dead_rows(),
+        ledger,
+        watch,
+        gate,
+        events,
+        steps,
+        owners.free_pages,
     )

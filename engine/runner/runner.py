@@ -50,10 +50,11 @@ class Runner:
         gate: LoadGate,
         events: EventLog,
         steps: StepWatch,
+        free_pages: Callable[[], int],
     ) -> None:
         self.config, self.model, self.pools, self.events = config, model, pools, events
         self.store, self.ledger, self.watch, self.gate = store, ledger, watch, gate
-        self.shadow = steps
+        self.shadow, self._free_pages = steps, free_pages
         self.hardware = step_cost.preset(config.hardware)
         self.kv_bytes = step_cost.kv_bytes_per_token(config.index_k)
         self.table = RowTable(config)
@@ -175,8 +176,8 @@ class Runner:
 
     def _span(self, name: str, late_s: float, seconds: float, **more: Field) -> None:
         """Tell of a step that lasts until ``seconds`` from now; it bears its last number."""
-        now = clock.now()
-        span(self.events, "compute", name, now + late_s, now + seconds, step=self.steps, **more)
+        now, told = clock.now(), {"step": self.steps, "free": self._free_pages()}
+        span(self.events, "compute", name, now + late_s, now + seconds, **told, **more)
 
     def _captured(self, rows: int) -> bool:
         return self.config.graph and rows <= self.config.graph_max_bs

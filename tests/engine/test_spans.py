@@ -74,3 +74,9 @@ def test_copies_of_either_direction_are_told_with_their_pages() -> None:
     assert sum(it["pages"] for it in loads) == events.counters["pages_restored"]
     assert backups and loads
     assert all(it["start_us"] < it["end_us"] for it in (*backups, *loads))
+
+
+def test_a_step_says_how_many_pages_are_free_beside_it() -> None:
+    free = [step["free"] for step in spans_of(served(), "compute")]
+    assert all(0 <= pages < 18 for pages in free)
+    assert min(free) < max(free)
