@@ -6,7 +6,6 @@ versions, and the file repeats it.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,8 @@ from lab.bisecting.outcomes import CORRUPT, verdict_of
 from lab.errors import UserError
 from lab.judging import judge_arm
 from lab.progress import RunProgress, counting
+from lab.replaying.alone import alone, save
 from lab.running import run_scenario
-from lab.scenario.document import yaml
 from lab.scenario.loader import parse_scenario
 from lab.trial import run_arm
 
@@ -71,7 +70,7 @@ def replay(
     """
     file = folder / "replay.yaml"
     every = tuple(scenario.workload.options.get("only") or range(scenario.workload.sessions))
-    _write(file, source(scenario, overrides, seed, every, outcome))  # there if shortening is not
+    save(file, source(scenario, overrides, seed, every, outcome))  # there if shortening is not
     with counting("shortening a failing trial", "trials") as tick:
         tried = 0
 
@@ -84,9 +83,9 @@ def replay(
         tick(0, TRIES)
         kept = shortest(every, fails, TRIES)
     text = source(scenario, overrides, seed, kept, outcome)
-    _write(file, text)
-    alone, out = parse_scenario(text, str(file)), folder / "replay"
-    verdict = run_scenario(alone, results, RunProgress(), out)
+    save(file, text)
+    shorter, out = parse_scenario(text, str(file)), folder / "replay"
+    verdict = run_scenario(shorter, results, RunProgress(), out)
     (arm,) = verdict.arms
     if not _sought(arm, outcome):
         file.unlink()
@@ -105,20 +104,19 @@ def source(
     load = scenario.workload
     options = {key: value for key, value in load.options.items() if value is not None}
     numbers = {"sessions": load.sessions, **options, "only": list(only)}
-    tree = {
-        "name": f"{scenario.name}_failing",
-        "about": f"one failing trial of {scenario.name}: {len(only)} of {load.sessions} sessions",
-        "build": list(scenario.build),
-        "target": scenario.target,
-        "workload": {"kind": load.kind, "preset": load.preset, **numbers},
-        "engine": {**scenario.engine, **overrides},
-        "arms": [{"name": ARM}],
-        "expect": {ARM: {"verdict": verdict_of(outcome)}},
-        "seed": seed,
-    }
-    out = io.StringIO()
-    yaml().dump(tree, out)
-    return out.getvalue()
+    if "only_turns" in options:
+        turns = dict(zip(options["only"], options["only_turns"], strict=True))
+        numbers["only_turns"] = [turns[one] for one in only]
+    return alone(
+        scenario,
+        name=f"{scenario.name}_failing",
+        about=f"one failing trial of {scenario.name}: {len(only)} of {load.sessions} sessions",
+        workload={"kind": load.kind, "preset": load.preset, **numbers},
+        engine={**scenario.engine, **overrides},
+        arm=ARM,
+        expect={"verdict": verdict_of(outcome)},
+        seed=seed,
+    )
 
 
 def _ends(
@@ -144,11 +142,3 @@ def _sought(verdict: ArmVerdict, outcome: str) -> bool:
     """
     seen = verdict.sessions_corrupt > 0 if outcome == CORRUPT else True
     return verdict.verdict == verdict_of(outcome) and seen
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{file}: cannot be written: {error.strerror}") from error
