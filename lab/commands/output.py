@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -92,6 +92,22 @@ def show_plan(document: Mapping[str, Any], as_json: bool) -> None:
         show_json(document)
     else:
         show(plan_report(document))
+
+
+def show_replay(parts: Iterable[Mapping[str, Any]], as_json: bool) -> int:
+    """Print the parts of a replay as they come, or their one document; 1 where it went another way
+    than it should.
+    """
+    from lab.replaying.report import replay_lines
+
+    document: dict[str, Any] = {}
+    for part in parts:
+        document |= part
+        for line in () if as_json else replay_lines(part):
+            show(line)
+    if as_json:
+        show_json(document)
+    return int(document.get("differs") is not None or not document.get("same", True))
 
 
 def note(text: str) -> None:

@@ -1,0 +1,76 @@
+"""`kvlab replay`: one session's failure again, shortened; or a bundle of one, anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.commands import options as o
+from lab.commands.output import show_replay
+from lab.errors import UserError
+
+What = Annotated[
+    str, typer.Argument(metavar="RUN|BUNDLE", help="A run's id, part of it, or `last`; a bundle.")
+]
+Session = Annotated[
+    int | None, typer.Argument(metavar="[SESSION]", min=0, help="The session, of a stored run.")
+]
+ArmName = Annotated[
+    str | None,
+    typer.Option("--arm", metavar="NAME", help="By default the only arm in which it failed."),
+]
+TriesLeft = Annotated[
+    int, typer.Option("--tries", metavar="N", min=0, help="Runs that shortening may take.")
+]
+NoShorten = Annotated[
+    bool, typer.Option("--no-shorten", help="Stop at the violation, and shorten nothing.")
+]
+BundleDir = Annotated[
+    Path | None,
+    typer.Option("--bundle", metavar="DIR", help="Pack the arm into a new folder, to be sent."),
+]
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Folder of the shortened scenario; by default RUN beside the database.",
+    ),
+]
+
+
+def refuse(options: Mapping[str, object]) -> None:
+    """Raise `UserError` where an option was given that means nothing for a bundle."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise UserError(f"{given[0]}: for a stored run; `kvlab replay RUN SESSION` takes it")
+
+
+def replay(
+    what: What,
+    session: Session = None,
+    arm: ArmName = None,
+    tries: TriesLeft = 40,
+    no_shorten: NoShorten = False,
+    bundle: BundleDir = None,
+    db: o.Db = o.DB,
+    out: Out = None,
+    as_json: o.Json = False,
+) -> None:
+    """Run a failed session's arm again to its violation, and shorten it; or run a bundle again."""
+    from lab.replaying.perform import Wish, replay_session
+    from lab.store import open_results
+
+    if session is None:
+        from lab.replaying.again import replay_bundle
+
+        refuse({"--arm": arm, "--no-shorten": no_shorten, "--bundle": bundle, "--out": out})
+        raise typer.Exit(show_replay([replay_bundle(Path(what))], as_json))
+    wish = Wish(session, arm, tries, not no_shorten, bundle, out)
+    with open_results(db, create=False) as results:
+        parts = replay_session(results, results.resolve(what), wish)
+        raise typer.Exit(show_replay(parts, as_json))

@@ -1,0 +1,151 @@
+"""Which failure is replayed: an arm of a stored run, a session of it, and the event to stop at.
+
+One rule: the stored history decides; nothing is run to find out what to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lab.detectors import Kind, worst
+from lab.errors import StoreError, UserError
+from lab.joins import Turn
+from lab.replaying.whose import Whose
+from lab.scenario.loader import parse_scenario
+from lab.scenario.problem import did_you_mean
+
+if TYPE_CHECKING:
+    from lab.records import ArmHistory, ArmVerdict, Finding
+    from lab.scenario.models import Arm, Scenario
+    from lab.store import Results, StoredRun
+
+WRONG = (Kind.CORRUPT, Kind.PARSER_FAULT)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a replay ends: event ``number`` of the history, remarks counted, and whose it is."""
+
+    number: int
+    name: str | None  # the broken invariant's; None for a wrong reply
+    turn: Turn | None
+    session: int  # the one that was asked for
+
+    @property
+    def joined(self) -> bool:
+        """Whether the event names the session that was asked for."""
+        return self.turn is not None and self.turn.session == self.session
+
+
+@dataclass(frozen=True)
+class Case:
+    """One session of one stored arm that failed."""
+
+    run: StoredRun
+    scenario: Scenario
+    arm: Arm
+    history: ArmHistory
+    verdict: ArmVerdict
+    findings: Sequence[Finding]
+    stop: Stop
+
+    @property
+    def session(self) -> int:
+        """The session that was asked for."""
+        return self.stop.session
+
+    def about(self) -> dict[str, Any]:
+        """Which one it is, for `--json`."""
+        return {
+            "run": self.run.id,
+            "scenario": self.run.scenario,
+            "arm": self.arm.name,
+            "seed": self.run.seed,
+            "session": self.session,
+        }
+
+
+def find(results: Results, run: str, session: int, arm: str | None = None) -> Case:
+    """The case of ``session`` in ``arm``, by default the only arm in which it failed.
+
+    Raises `UserError` for what is not there, and for a session that did not fail.
+    """
+    verdicts = {found.name: found for found in results.verdict(run).arms}
+    stored, findings = results.run(run), results.findings(run)
+    if arm is not None and arm not in verdicts:
+        accepted = ", ".join(repr(name) for name in verdicts)
+        hint = did_you_mean(arm, verdicts)
+        raise StoreError(f"--arm {arm}: no such arm in run {run}; accepted: {accepted}{hint}")
+    asked = [found for found in results.histories(run) if arm in (None, found.name)]
+    there = [found for found in asked if any(it.session == session for it in found.replies)]
+    if not there:
+        raise StoreError(_no_session(asked, session))
+    failed = [it for it in there if wrong_turns(findings.get(it.name, ()), session)]
+    failed = failed or [it for it in there if _violations(it, session)]
+    if len(failed) != 1:
+        raise UserError(_which([it.name for it in there], [it.name for it in failed], session))
+    (history,) = failed
+    scenario = parse_scenario(stored.yaml, f"scenario of run {run}")
+    settings = {key: value for key, value in history.settings.items() if key in scenario.base}
+    named = next(found for found in scenario.arms if found.name == history.name)
+    named = named.model_copy(update={"overrides": settings})  # presets may have changed since
+    its = findings.get(history.name, [])
+    stop = stop_of(history, its, session)
+    return Case(stored, scenario, named, history, verdicts[history.name], its, stop)
+
+
+def stop_of(history: ArmHistory, findings: Sequence[Finding], session: int) -> Stop:
+    """The first broken invariant that concerns the session; where none does, the first of the arm;
+    without any, the session's first wrong reply.
+    """
+    broken = _violations(history, session) or _violations(history)
+    if broken:
+        number, turn = broken[0]
+        return Stop(number, str(history.events[number][2]["name"]), turn, session)
+    turns = wrong_turns(findings, session)
+    number = next(
+        number
+        for number, (_, kind, fields) in enumerate(history.events)
+        if kind == "reply" and fields["session"] == session and fields["turn"] in turns
+    )
+    return Stop(number, None, Turn(session, history.events[number][2]["turn"]), session)
+
+
+def wrong_turns(findings: Sequence[Finding], session: int | None = None) -> list[int]:
+    """The turns, of one session or of all, whose reply is surely wrong, in order."""
+    return [
+        it.turn
+        for it in findings
+        if session in (None, it.session) and any(worst([it], kind) for kind in WRONG)
+    ]
+
+
+def _violations(history: ArmHistory, session: int | None = None) -> list[tuple[int, Turn | None]]:
+    """The broken invariants that concern a session, or all; their numbers and whose they are."""
+    whose = Whose(history)
+    found = [
+        (number, whose.turn(fields))
+        for number, (_, kind, fields) in enumerate(history.events)
+        if kind == "violation"
+    ]
+    if session is None:
+        return found
+    return [(number, turn) for number, turn in found if turn and turn.session == session]
+
+
+def _no_session(histories: Sequence[ArmHistory], session: int) -> str:
+    known = sorted({reply.session for history in histories for reply in history.replies})
+    span = f"{known[0]} to {known[-1]}" if known else "none"
+    spelled = span if known == list(range(len(known))) else ", ".join(map(str, known))
+    return f"no session {session}; accepted: {spelled}"
+
+
+def _which(there: Sequence[str], failed: Sequence[str], session: int) -> str:
+    """Why there is not exactly one arm to replay."""
+    if failed:
+        names = ", ".join(repr(name) for name in failed)
+        return f"session {session} failed in {len(failed)} arms; --arm names one: {names}"
+    names = repr(there[0]) if len(there) == 1 else f"every arm ({len(there)})"
+    return f"session {session} is clean in {names}: nothing to stop at"

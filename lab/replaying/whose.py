@@ -1,0 +1,53 @@
+"""Whose reply an event concerns. One rule: by the numbers that a client was told, or not at all."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lab.joins import REPLY, Turn, numbered, turns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lab.records import ArmHistory
+
+REQUESTS = ("request", "victim", "owner")  # who read, else who was hit, else whose it is
+ROOMS = ("victim_room", "room")
+REQUEST = re.compile(r"request (\d+)")
+
+
+class Whose:
+    """The turns of one arm by the numbers of their requests and rooms."""
+
+    def __init__(self, history: ArmHistory) -> None:
+        self._rooms = turns_of(history)
+        self._requests = {
+            request: self._rooms[room]
+            for request, room in numbered(history).items()
+            if room in self._rooms
+        }
+        for reply in history.replies:
+            if known := REPLY.fullmatch(reply.request_id or ""):
+                self._requests[int(known[1])] = Turn(reply.session, reply.turn)
+
+    def turn(self, fields: Mapping[str, Any]) -> Turn | None:
+        """The turn that an event of these fields concerns; the first field that names one decides.
+
+        None where it names nobody, or a client that was never told its number.
+        """
+        if "session" in fields:
+            return Turn(int(fields["session"]), int(fields["turn"]))
+        for keys, turns in ((REQUESTS, self._requests), (ROOMS, self._rooms)):
+            for key in keys:
+                if number := _number(fields.get(key)):
+                    return turns.get(number)
+        return None
+
+
+def _number(value: Any) -> int:
+    """Of a request or a room; 0 where nobody is named."""
+    if isinstance(value, int):
+        return value
+    found = REQUEST.fullmatch(str(value))
+    return int(found[1]) if found else 0
