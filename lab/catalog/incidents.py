@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from engine.defects import Defect
     from lab.catalog.arms import Change
+    from lab.progress import Tick
     from lab.scenario.models import Scenario
 
 KINDS = ("corrupting", "liveness", "amplifier", "latent", "dormant", "falsified")
@@ -53,27 +54,34 @@ class Incident:
     also_in: tuple[str, ...] = ()  # files of other names whose build has it
 
 
-def incidents(root: Path = SHIPPED) -> list[Incident]:
-    """Every entry, kind by kind; raises `ScenarioError` where a file of ``root`` does not load."""
+def incidents(root: Path = SHIPPED, tick: Tick | None = None) -> list[Incident]:
+    """Every entry, kind by kind; raises `ScenarioError` where a file of ``root`` does not load.
+
+    ``tick`` hears how many files of how many were read.
+    """
     known = catalog()
     found = {name: _defect(known[name]) for name in known}
-    for path, scenario in _loaded(root, INCIDENTS).items():
-        name = scenario.path.stem
-        it = found.get(name) or _load(name, "amplifier", scenario)
-        found[name] = _shown(it, path, scenario)
-    for path, scenario in _loaded(root, HYPOTHESES).items():
-        if not scenario.build:
-            it = _load(scenario.path.stem, "falsified", scenario)
-            found[it.name] = _shown(it, path, scenario)
-        for name in scenario.build:
-            found[name] = replace(found[name], also_in=(*found[name].also_in, path))
+    for path, scenario in _loaded(root, tick).items():
+        name, suspected = scenario.path.stem, scenario.path.parent.name == HYPOTHESES
+        if not suspected:
+            it = found.get(name) or _load(name, "amplifier", scenario)
+            found[name] = _shown(it, path, scenario)
+        elif not scenario.build:
+            found[name] = _shown(_load(name, "falsified", scenario), path, scenario)
+        for defect in scenario.build if suspected else ():
+            found[defect] = replace(found[defect], also_in=(*found[defect].also_in, path))
     return sorted(found.values(), key=lambda it: (KINDS.index(it.kind), it.name))
 
 
-def _loaded(root: Path, folder: str) -> dict[str, Scenario]:
-    """The scenarios of a folder by their files, from what holds ``root``: as they are typed."""
-    paths = listed(root / folder)
-    return {path.relative_to(root.parent).as_posix(): load_scenario(path) for path in paths}
+def _loaded(root: Path, tick: Tick | None) -> dict[str, Scenario]:
+    """The scenarios by their files, from what holds ``root``: as they are typed."""
+    paths = [path for folder in (INCIDENTS, HYPOTHESES) for path in listed(root / folder)]
+    found = {}
+    for done, path in enumerate(paths):
+        if tick is not None:
+            tick(done, len(paths))
+        found[path.relative_to(root.parent).as_posix()] = load_scenario(path)
+    return found
 
 
 def _defect(defect: Defect) -> Incident:

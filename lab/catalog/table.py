@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lab.detectors import Detector
+    from lab.progress import Tick
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Catalog:
     detectors: tuple[Judge, ...]
 
 
-def whole() -> Catalog:
+def whole(tick: Tick | None = None) -> Catalog:
     """The table of this checkout; raises `ScenarioError` where a scenario file does not load."""
-    found = incidents()
+    found = incidents(tick=tick)
     return Catalog(tuple(found), tuple(names(found)), tuple(map(_judge, ranked())))
 
 

@@ -23,8 +23,11 @@ Pages = Annotated[
 def catalog(name: Name = None, out: Pages = None, as_json: o.Json = False) -> None:
     """List the incidents with mechanism, trigger, evidence and origin; what each name means."""
     from lab.catalog import chosen, document, whole
+    from lab.progress import counting
 
-    table = whole() if name is None else chosen(whole(), name)
+    with counting("catalog", "scenarios") as tick:
+        table = whole(tick)
+    table = table if name is None else chosen(table, name)
     if out is not None:
         from lab.catalog.written import write
 

@@ -91,16 +91,26 @@ def parameters(function: Function) -> list[str]:
 
 
 def spelt(name: ast.expr, call: Call) -> list[str]:
-    """The constants that an expression can be: its own, or those of what it is made of."""
-    own = constants(name)
-    if own:
-        return own
+    """The constants that an expression can be: its own, or those of what it is made of; failing
+    that what its module's functions answer in words, and what stands at the module's top.
+    """
     names = {it.id for it in ast.walk(name) if isinstance(it, ast.Name)}
-    local = [c for value in assigned(call.inside, names) for c in constants(value)]
-    if local:
-        return local
-    module = ast.Module(call.source.tree.body, [])
-    return [c for value in assigned(module, set(), top=True) for c in constants(value)]
+    values = list(assigned(call.inside, names))
+    return (
+        constants(name)
+        or [it for value in values for it in constants(value)]
+        or [it for value in answered(call.source) for it in constants(value)]
+        or [it for value in assigned(call.source.tree, set(), top=True) for it in constants(value)]
+    )
+
+
+def answered(source: Source) -> Iterator[ast.expr]:
+    """What the functions of a module return whose answer is a text."""
+    for function in source.functions():
+        if function.returns is not None and ast.unparse(function.returns) == "str":
+            for node in ast.walk(function):
+                if isinstance(node, ast.Return) and node.value is not None:
+                    yield node.value
 
 
 def assigned(tree: ast.AST, names: set[str], *, top: bool = False) -> Iterator[ast.expr]:

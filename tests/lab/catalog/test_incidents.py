@@ -10,6 +10,7 @@ from engine.defects import catalog as defects
 from lab.catalog import Catalog
 from lab.catalog.incidents import HYPOTHESES, INCIDENTS, Incident, guarantee, incidents
 from lab.scenario.loader import SHIPPED, listed
+from tests.lab.scenario.files import write
 
 LOADS = {path.stem for path in listed(SHIPPED / INCIDENTS)} - set(defects())
 
@@ -71,6 +72,16 @@ def test_a_dormant_defect_names_the_file_that_wakes_it(table: Catalog) -> None:
     it = entry(table, "token_granular_c4_geometry")
     assert it.kind == "dormant" and it.cleared_by == ()
     assert it.also_in == ("scenarios/hypotheses/token_granular_forced.yaml",)
+
+
+def test_whoever_waits_hears_how_many_files_were_read(tmp_path: Path) -> None:
+    (tmp_path / INCIDENTS).mkdir()
+    write(tmp_path / INCIDENTS)
+    heard: list[tuple[int, int]] = []
+    found = incidents(tmp_path, lambda done, due: heard.append((done, due)))
+    assert heard == [(0, 1)]
+    (it,) = [it for it in found if it.name == "good"]
+    assert it.scenario == f"{tmp_path.name}/incidents/good.yaml"
 
 
 def test_a_fix_without_a_class_guarantees_nothing() -> None:

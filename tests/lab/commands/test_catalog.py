@@ -13,7 +13,7 @@ from tests.lab.catalog.made_up import TABLE
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table of few entries, made in no time."""
-    monkeypatch.setattr(lab.catalog, "whole", lambda: TABLE)
+    monkeypatch.setattr(lab.catalog, "whole", lambda tick: TABLE)
 
 
 def test_the_list_has_mechanism_trigger_evidence_and_origin(kvlab) -> None:
