@@ -32,6 +32,7 @@ from lab.commands import (
     scenario,
     show,
     sweep,
+    timeline,
 )
 from lab.errors import LabError
 
@@ -56,6 +57,7 @@ for command in (
     report.report,
     runs.runs,
     show.show,
+    timeline.timeline,
     judge.judge,
     replay.replay,
 ):
