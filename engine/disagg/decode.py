@@ -17,6 +17,7 @@ from engine.disagg.reception import Notes, Reception
 from engine.disagg.rooms import Cause, KVPoll, Room
 from engine.errors import RoomFailed
 from engine.role import News
+from engine.shadow.room_tags import wire_write
 
 if TYPE_CHECKING:
     from engine.config import EngineConfig
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from engine.disagg.ranks import Collective
     from engine.disagg.watchdog import Watchdog
     from engine.disagg.wire import Side
+    from engine.events import Field
     from engine.request import Request
 
 DEFERRED_S = 30.0  # SGLANG_DISAGGREGATION_DEFERRED_DECODE_KV_RELEASE_TIMEOUT
@@ -40,6 +42,7 @@ class Incoming(Open):
     acknowledged: bool = False  # the prefill says that no write of the room is left
     give_up_s: float = 0.0  # when a deferred release waits no longer
     whole: bool = False  # at its deadline, everything had arrived
+    tag: int = 0  # the foreign room that its metadata slot held
 
 
 class DecodeRole(Rank[Incoming]):
@@ -68,7 +71,7 @@ class DecodeRole(Rank[Incoming]):
         super().__init__(lane, ranks, ask, watchdog)
         self.config, self._heart = config, heart
         self.transfers = self
-        self._notes = Notes(lane.wire)
+        self._notes = Notes(lane.wire, lambda note: lane.edges.heard(note))
         self._alone = False  # the prefill side is dead
 
     def computed(self, batch: object, tokens: object) -> None:
@@ -150,6 +153,7 @@ class DecodeRole(Rank[Incoming]):
             if arrival is Arrival.MINE:
                 return state
             if arrival is Arrival.FOREIGN:
+                each.tag = tag
                 held = f"{Cause.FOREIGN.words}: the slot holds bootstrap_room {tag}"
                 self._flag(each, Cause.FOREIGN, held)
                 return KVPoll.FAILED
@@ -176,7 +180,12 @@ class DecodeRole(Rank[Incoming]):
         req, row = each.req, self.lane.decode_slots.read(each.info.aux_index)
         if row.room != each.room.id:
             self.events.violation(
-                "first_token_of_another_room", room=each.room.id, tag=row.room, token=row.token
+                "first_token_of_another_room",
+                n=1,
+                room=each.room.id,
+                tag=row.room,
+                token=row.token,
+                **self._slot_of(each, row.room),
             )
         self.lane.watch.committed(each.room.id, each.info, len(req.prompt))
         self._move(each, KVPoll.SUCCESS)
@@ -210,6 +219,7 @@ class DecodeRole(Rank[Incoming]):
             self._let_go(each)
             return
         self.events.count("deferred_room_releases")
+        self.lane.tags.withheld(each.info.pages)
         each.give_up_s = clock.now() + DEFERRED_S
         if each.acknowledged:
             self.engine.wake()  # nothing else would: the word came with the failure
@@ -223,7 +233,16 @@ class DecodeRole(Rank[Incoming]):
         if each.cause is Cause.LATE and each.whole:
             self.events.fault("room_failed_though_complete", room=each.room.id)
         elif each.cause is Cause.FOREIGN and each.reception and not each.reception.aux:
-            self.events.fault("metadata_false_alarm", room=each.room.id)
+            known = self._slot_of(each, each.tag)
+            self.events.fault("metadata_false_alarm", n=1, room=each.room.id, **known)
+
+    def _slot_of(self, each: Incoming, tag: int) -> dict[str, Field]:
+        """A metadata slot that says another room, who wrote it, and what was not waited for."""
+        assert each.info is not None
+        slot = each.info.aux_index
+        edge = f"room {each.room.id} did not wait for its own write of metadata slot {slot}"
+        writer = wire_write(tag) | self.lane.tags.slot_writer(slot)
+        return writer | {"slot": slot, "edge": edge}
 
     def _let_go(self, each: Incoming) -> None:
         """Give the pages of a failed room back."""

@@ -14,17 +14,25 @@ from engine.disagg.pieces import Plan, layouts_of, regions_of
 from engine.disagg.records import RoomRecord
 from engine.disagg.wires import open_wire
 from engine.runner import step_cost
+from engine.shadow.room_edges import NoEdges, RoomEdges
+from engine.shadow.room_rows import RoomRows
+from engine.shadow.room_tags import NoTags, RoomTags
 from engine.shadow.rooms import RoomWatch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.config import EngineConfig
     from engine.disagg.mail import TransferInfo
     from engine.disagg.pieces import Piece
     from engine.disagg.questions import PeerLayout
     from engine.disagg.rooms import Room
-    from engine.disagg.wire import Side
+    from engine.disagg.wire import Region, Side
     from engine.engine import Engine
-    from engine.shadow.memory import Common
+    from engine.pools.device import DevicePools
+    from engine.shadow.memory import Common, ShadowMemory
+    from engine.shadow.room_edges import Edges
+    from engine.shadow.room_tags import Tags
     from kernels.ops import PageDigest
 
 
@@ -32,6 +40,7 @@ class Lane:
     """Rank ``rank`` of both sides, connected: memory registered, layouts compared.
 
     ``plan`` and ``watch`` are there from ``connect`` on: both sides' memory is needed for them.
+    ``edges`` and ``tags`` are the shadow's, where somebody looks.
     Raises ``ConfigError`` where the sides' layouts differ, or the wire cannot be had.
     """
 
@@ -44,6 +53,9 @@ class Lane:
         slots = config.metadata_slots or 2 * config.max_running
         self.prefill_slots = MetadataBuffers(config.max_running, config.device)
         self.decode_slots = MetadataBuffers(slots, config.device)
+        self.edges: Edges = NoEdges()
+        self.tags: Tags = NoTags()
+        self._queues = config.queue_size
         self.records: dict[int, RoomRecord] = {}
         self._open: dict[tuple[Side, int], Room] = {}
 
@@ -60,9 +72,24 @@ class Lane:
         self.wire.register("decode", regions_of(dst, self.decode_slots))
         names = (name for name, _ in own)
         self.plan = Plan(regions, dict(zip(names, lens, strict=True)), prefill.events)
-        self.watch = RoomWatch(
-            src, dst, digest, decode.events, decode.scheduler, decode.runner.watch, room_of
-        )
+        self._shadow(regions, prefill.shadow, decode.shadow, dst)
+        events, owners, rows = decode.events, decode.scheduler, decode.runner.watch
+        self.watch = RoomWatch(src, dst, digest, events, owners, rows, room_of, self.tags)
+
+    def _shadow(
+        self,
+        regions: Sequence[Region],
+        src: ShadowMemory | None,
+        dst: ShadowMemory | None,
+        pools: DevicePools,
+    ) -> None:
+        """Let the shadows of both sides hear of the wire and of the mail, if they look."""
+        if src is None or dst is None:
+            return
+        edges, rows = RoomEdges(src, dst, self._queues), RoomRows(regions, src, dst, pools)
+        edges.join(self.to_prefill, self.to_decode)
+        self.edges = edges
+        self.tags = self.wire.watch = RoomTags(src, dst, rows, edges, regions)
 
     def opened(self, side: Side, room: Room) -> None:
         """A side has opened a room: whichever is first begins its record."""

@@ -10,8 +10,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.disagg.rooms import Cause
+
+if TYPE_CHECKING:
+    from engine.shadow.clocks import Clock
 
 
 class Tag(Enum):
@@ -47,22 +51,32 @@ class Message:
     cause: Cause = Cause.PEER
 
 
+class Letter(NamedTuple):
+    """A message on its way, and what its writer knew."""
+
+    message: Message
+    known: Clock | None
+
+
 class Mailbox:
     """One way from one side to the other; ``latency_s`` is a message's time under way.
 
-    ``wake`` is called at every delivery.
+    ``wake`` is called at every delivery. ``sealed`` says what a message's writer knows, ``opened``
+    what its reader knows from then on.
     """
 
     def __init__(self, latency_s: float) -> None:
         self.latency_s = latency_s
         self.wake: Callable[[], None] | None = None
-        self._under_way: deque[Message] = deque()
-        self._here: deque[Message] = deque()
+        self.sealed: Callable[[], Clock | None] = lambda: None
+        self.opened: Callable[[Clock | None], None] = lambda known: None
+        self._under_way: deque[Letter] = deque()
+        self._here: deque[Letter] = deque()
         self._news = asyncio.Event()
 
     def send(self, message: Message) -> None:
         """Post a message; it is there ``latency_s`` later on the loop's clock."""
-        self._under_way.append(message)
+        self._under_way.append(Letter(message, self.sealed()))
         asyncio.get_running_loop().call_later(self.latency_s, self._deliver)
 
     async def receive(self) -> Message:
@@ -70,13 +84,17 @@ class Mailbox:
         while not self._here:
             self._news.clear()
             await self._news.wait()
-        return self._here.popleft()
+        return self._read(self._here.popleft())
 
     def take(self) -> list[Message]:
         """Whatever is there and was not received, without waiting."""
-        messages = list(self._here)
+        letters = list(self._here)
         self._here.clear()
-        return messages
+        return [self._read(letter) for letter in letters]
+
+    def _read(self, letter: Letter) -> Message:
+        self.opened(letter.known)
+        return letter.message
 
     def _deliver(self) -> None:
         # timers of one moment fire in no order; messages leave in the order in which they came

@@ -104,6 +104,7 @@ class PrefillRole(Rank[Outgoing]):
             lambda room: room not in self.open or self.open[room].failing,
             self.events,
         )
+        self.workers.on_turn = lambda job: self.lane.edges.turn(job.room, job)
         self.workers.on_death = engine.die
 
     def start(self) -> None:
@@ -250,7 +251,9 @@ class PrefillRole(Rank[Outgoing]):
         self.lane.watch.stored(room, start, pages)
         if token is not None:
             pieces += self._rest(each, token)
-        self.workers.add(Job(room, each.chunks, tuple(pieces), chunk.last))
+        job = Job(room, each.chunks, tuple(pieces), chunk.last)
+        self.lane.edges.queued(job)
+        self.workers.add(job)
         each.chunks, each.sent = each.chunks + 1, end
         if each.room.state is KVPoll.WAITING_FOR_INPUT:
             self._move(each, KVPoll.TRANSFERRING)
@@ -274,6 +277,7 @@ class PrefillRole(Rank[Outgoing]):
         self.watchdog.progress()
 
     def _ended(self, job: Job, state: PostState) -> None:
+        self.lane.edges.ended(job.room, job)
         each = self.open.get(job.room)
         if each is not None:
             each.done = each.done or (job.last and state is PostState.DONE)

@@ -13,24 +13,28 @@ from typing import TYPE_CHECKING
 from engine import clock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.disagg.wire import Wire
 
 
 class Notes:
     """The notes of one wire, handed to the receptions of their rooms; those of others are lost.
 
-    The wire is asked once a turn, for all; a room counts its notes when it is polled.
+    The wire is asked once a turn, for all; a room counts its notes when it is polled. ``heard``
+    is told of each note that is handed out.
     """
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, heard: Callable[[str], None] = lambda note: None) -> None:
         self.open: dict[int, Reception] = {}
-        self._wire = wire
+        self._wire, self._heard = wire, heard
 
     def drain(self) -> None:
         """Hand out what has arrived since the last call."""
         for note in self._wire.notes():
             room, kind, *chunk = note.split("_")
             if (reception := self.open.get(int(room))) is not None:
+                self._heard(note)
                 reception.hand(kind, chunk)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine import clock
-from engine.disagg.wire import Posted, PostState, Region, Side, Write
+from engine.disagg.wire import NoPostWatch, Posted, PostState, PostWatch, Region, Side, Write
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,6 +33,7 @@ class TimedWire(ABC):
         self._revoked: set[int] = set()
         self._arrived: list[str] = []
         self._closed = False
+        self.watch: PostWatch = NoPostWatch()
 
     def register(self, side: Side, regions: Sequence[Region]) -> None:
         """Add to a side's regions."""
@@ -47,12 +48,14 @@ class TimedWire(ABC):
             self._end(posted, PostState.ERR, why)
         else:
             self._posted.setdefault(room, {})[posted] = None
+            self.watch.posted(posted)
         return posted
 
     def poll(self, posted: Posted) -> PostState:
         """Where a post stands; if it is due, its bytes and its note are there on return."""
         if posted.state is PostState.PROC and clock.now() + EARLY_S >= posted.due_s:
-            why = self._land(posted)
+            if not (why := self._land(posted)):
+                self.watch.landed(posted)
             self._end(posted, PostState.ERR if why else PostState.DONE, why)
         return posted.state
 
@@ -66,6 +69,7 @@ class TimedWire(ABC):
         self._revoked.add(room)
         for posted in list(self._posted.get(room, ())):
             self.cancel(posted)
+        self.watch.revoked(room)
 
     def notes(self) -> list[str]:
         """The notes that arrived since the last call, in order; empty ones announce nothing."""
@@ -102,6 +106,7 @@ class TimedWire(ABC):
             if not room:
                 del self._posted[posted.room]
         posted.ended.set()
+        self.watch.ended(posted)
 
     def _objection(self, write: Write) -> str:
         """Why a write must not be posted, one line, or ``""``."""

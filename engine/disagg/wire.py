@@ -69,8 +69,45 @@ class Posted:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+class PostWatch(Protocol):
+    """Who hears of a wire's posts."""
+
+    def posted(self, post: Posted) -> None:
+        """A write is under way from now on."""
+
+    def landed(self, post: Posted) -> None:
+        """Its bytes are there, and its note."""
+
+    def ended(self, post: Posted) -> None:
+        """It will do nothing any more; posts that were refused end as well."""
+
+    def revoked(self, room: int) -> None:
+        """Nothing of a room is posted any more: whoever asked for that knows it."""
+
+
+class NoPostWatch:
+    """Nobody looks."""
+
+    def posted(self, post: Posted) -> None:
+        return
+
+    def landed(self, post: Posted) -> None:
+        return
+
+    def ended(self, post: Posted) -> None:
+        return
+
+    def revoked(self, room: int) -> None:
+        return
+
+
 class Wire(Protocol):
-    """Moves bytes one way, prefill to decode, between registered regions of two sides."""
+    """Moves bytes one way, prefill to decode, between registered regions of two sides.
+
+    ``watch`` hears of its posts, and nothing asks it anything.
+    """
+
+    watch: PostWatch
 
     def register(self, side: Side, regions: Sequence[Region]) -> None:
         """Make a side's regions known; lists of both sides are parallel."""

@@ -63,8 +63,8 @@ class Workers:
 
     ``on_piece`` hears of every piece that has arrived, ``on_end`` of every job's end: DONE, ERR, or
     CANCELLED where the room was ``dead`` before the job's turn or was revoked under it. When it is
-    called the job no longer counts as outstanding. ``on_death`` hears what ended a task, if one of
-    these raises.
+    called the job no longer counts as outstanding. ``on_turn`` hears of a job that is about to be
+    posted, ``on_death`` what ended a task, if one of these raises.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Workers:
     ) -> None:
         hw = step_cost.preset(config.hardware)
         self.bytes_per_s, self.latency_s = queue_rate(config, hw), hw.wire_latency_s
+        self.on_turn: Callable[[Job], None] = lambda job: None
         self.on_death: Callable[[Exception], None] | None = None
         self._wire, self._rank, self._events = wire, rank, events
         self._on_piece, self._on_end, self._dead = on_piece, on_end, dead
@@ -142,6 +143,7 @@ class Workers:
         if self._dead(job.room):
             self._events.count("skipped_transfers")
             return PostState.CANCELLED
+        self.on_turn(job)
         self._posts[queue] = posts = self._post(job)
         for piece, post in zip(job.pieces, posts, strict=True):
             state = await self._ended(post)

@@ -24,14 +24,16 @@ from engine.config import C4_RATIO, C128_RATIO, PAGE_TOKENS
 from engine.disagg.pieces import EVERY_CHUNK, LAST_CHUNK_PAGED
 from engine.pools.device import REQUEST_ADDRESSED
 from engine.sched.limits import pages_of
+from engine.shadow.room_tags import wire_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engine.disagg.mail import TransferInfo
     from engine.disagg.pieces import Piece
-    from engine.events import EventLog
+    from engine.events import EventLog, Field
     from engine.shadow.pages import Owners, PageWatch
+    from engine.shadow.room_tags import Tags
 
 RING = C128_RATIO  # rows of a request's c128 states
 
@@ -68,8 +70,9 @@ class LateWrites:
         owners: Owners,
         watch: PageWatch,
         room_of: Callable[[str], int],
+        tags: Tags,
     ) -> None:
-        self._events, self._owners = events, owners
+        self._events, self._owners, self._tags = events, owners, tags
         self._watch, self._room_of = watch, room_of
         self._chunks: dict[int, Landed] = {}
         self._states: dict[int, Landed] = {}
@@ -145,14 +148,21 @@ class LateWrites:
         self._events.count("late_writes_harmless", len(hits) - len(lost))
         for victim in dict.fromkeys(hit.victim for hit in lost):
             its = [hit for hit in lost if hit.victim == victim]
+            known = self._known(room, pools[0], its[0].page)
             self._events.violation(
                 "late_write_into_owned_page",
                 n=len(its),
-                writer_room=room,
                 victim=victim,
                 victim_room=self._room_of(victim),
                 piece=kind,
                 pools=", ".join(pools),
                 page=its[0].page,
                 rows=sum(hit.rows for hit in its),
+                **known,
             )
+
+    def _known(self, room: int, pool: str, page: int) -> dict[str, Field]:
+        """The writer of a hit, and the generation of its page; a request slot has none."""
+        writer = wire_write(room) | self._tags.writer(pool, page)
+        paged = pool != REQUEST_ADDRESSED
+        return writer | ({"generation": self._owners.generation_of(page)} if paged else {})

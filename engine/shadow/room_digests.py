@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     from engine.disagg.mail import TransferInfo
     from engine.disagg.records import Stage
-    from engine.events import EventLog
+    from engine.events import EventLog, Field
     from engine.pools.device import DevicePools
+    from engine.shadow.room_tags import Tags
     from kernels.layout import LayerView
     from kernels.ops import PageDigest
 
@@ -56,10 +57,15 @@ class RoomDigests:
     """Digests of both sides' pages by room, and what differs between them."""
 
     def __init__(
-        self, src: DevicePools, dst: DevicePools, digest: PageDigest, events: EventLog
+        self,
+        src: DevicePools,
+        dst: DevicePools,
+        digest: PageDigest,
+        events: EventLog,
+        tags: Tags,
     ) -> None:
         self._sides = {"post_store": _views(src), "post_transfer": _views(dst)}
-        self._digest, self._events = digest, events
+        self._digest, self._events, self._tags = digest, events, tags
         self._taken: dict[int, list[Taken]] = {}
         events.count("rooms_checked", 0)
 
@@ -86,7 +92,7 @@ class RoomDigests:
         self._take(room, "post_transfer", (REQUEST_ADDRESSED,), [0], [info.req_slot])
         self._events.count("rooms_checked")
         arrived = _rows(room, self._taken[room][here:])
-        self._judge(room, [row for row in arrived if sent.get(_place(row)) != row.digest])
+        self._judge(room, info, [row for row in arrived if sent.get(_place(row)) != row.digest])
 
     def digests(self) -> list[RoomDigest]:
         """All that was digested, room by room, of each in the order of time."""
@@ -109,13 +115,17 @@ class RoomDigests:
         taken = Taken(stage, layers, tuple(positions), tuple(pages), digests)
         self._taken.setdefault(room, []).append(taken)
 
-    def _judge(self, room: int, differing: Sequence[RoomDigest]) -> None:
-        """One violation a pool: how many pages of it differ, and which is the first."""
+    def _judge(self, room: int, info: TransferInfo, differing: Sequence[RoomDigest]) -> None:
+        """One violation a pool: how many pages of it differ, which is the first, and who wrote it:
+        somebody else than the room, if anybody did.
+        """
         found: dict[str, dict[int, int]] = {}
         for row in differing:
             found.setdefault(row.pool, {})[row.position] = row.page
         for pool, pages in found.items():
             first = min(pages)
+            paged = pool != REQUEST_ADDRESSED
+            known: dict[str, Field] = {"generation": info.takes[first]} if paged else {}
             self._events.violation(
                 "room_bytes_differ",
                 n=len(pages),
@@ -123,6 +133,8 @@ class RoomDigests:
                 pool=pool,
                 position=first,
                 page=pages[first],
+                **known,
+                **self._tags.writer(pool, pages[first], room),
             )
 
 

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from engine.events import EventLog
     from engine.pools.device import DevicePools
     from engine.shadow.pages import Owners, PageWatch
+    from engine.shadow.room_tags import Tags
     from kernels.ops import PageDigest
 
 
 class RoomWatch:
     """Watches one rank's wire. ``events``, ``owners`` and ``watch`` are the decode side's.
 
-    ``room_of`` gives the room of an owner (``request 7``), 0 for one that has none.
+    ``room_of`` gives the room of an owner (``request 7``), 0 for one that has none; ``tags`` know
+    who wrote a page last.
     """
 
     def __init__(
@@ -38,9 +40,10 @@ class RoomWatch:
         owners: Owners,
         watch: PageWatch,
         room_of: Callable[[str], int],
+        tags: Tags,
     ) -> None:
-        self._digests = RoomDigests(src, dst, digest, events)
-        self._late = LateWrites(events, owners, watch, room_of)
+        self._digests = RoomDigests(src, dst, digest, events, tags)
+        self._late = LateWrites(events, owners, watch, room_of, tags)
 
     @property
     def digests(self) -> list[RoomDigest]:

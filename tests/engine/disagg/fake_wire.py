@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine import clock
-from engine.disagg.wire import Posted, PostState, Region, Side, Write
+from engine.disagg.wire import NoPostWatch, Posted, PostState, PostWatch, Region, Side, Write
 
 
 class FakeWire:
     """Posts end when they are polled at or after ``due_s + late_s``; refused rooms end in ERR."""
+
+    watch: PostWatch = NoPostWatch()
 
     def __init__(self, late_s: float = 0.0, refused: Sequence[int] = ()) -> None:
         self.posts: list[tuple[float, Posted]] = []  # (posted at, post)

@@ -18,6 +18,7 @@ from engine.pools.device import DevicePools, Pool, SizedByLayout, allocate
 from engine.request import Request
 from engine.sched.limits import pages_of
 from engine.shadow.pages import PageWatch
+from engine.shadow.room_tags import NoTags
 from engine.shadow.rooms import RoomWatch
 from kernels.ops import Ops
 
@@ -73,6 +74,7 @@ class HandOver:
             self.books,
             self.pages,
             lambda owner: int(owner.split()[1]) - 100 if owner.startswith("request 1") else 0,
+            NoTags(),
         )
         self._rng = torch.Generator().manual_seed(0)
         for pool in self.src.pools:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.disagg.mail import TransferInfo
+from engine.shadow.room_tags import wire_write
 from tests.engine.shadow.hand_over import HandOver
 
 SRC = [2, 3]
@@ -34,7 +35,7 @@ def state_of_room_1(it: HandOver, info: TransferInfo) -> None:
 
 def violation(**fields: int | str) -> dict[str, int | str]:
     """A late write of room 1, into request 102 of room 2 unless said otherwise."""
-    usual: dict[str, int | str] = {"writer_room": 1, "victim": "request 102", "victim_room": 2}
+    usual: dict[str, int | str] = {"victim": "request 102", "victim_room": 2, **wire_write(1)}
     return {"name": "late_write_into_owned_page", **usual, **fields}
 
 
@@ -49,7 +50,7 @@ def test_a_write_over_what_another_room_was_sent_names_both(it: HandOver) -> Non
     late = failed(it)
     it.send(2, SRC, it.opened(2, [5, 6], slot=2), TOKENS)
     kv_of_room_1(it, late)
-    assert it.seen == [violation(n=2, piece="kv", pools=KV, page=5, rows=256 + 244)]
+    assert it.seen == [violation(n=2, piece="kv", pools=KV, page=5, generation=2, rows=256 + 244)]
     assert it.harmless == 0
 
 
@@ -74,7 +75,7 @@ def test_a_page_that_decode_fills_loses_the_rows_it_had(it: HandOver) -> None:
     late, info = failed(it), it.opened(2, [9, 6])
     it.decoded(2, info, 256, 296)
     kv_of_room_1(it, late)
-    assert it.seen == [violation(n=1, piece="kv", pools=KV, page=6, rows=40)]
+    assert it.seen == [violation(n=1, piece="kv", pools=KV, page=6, generation=2, rows=40)]
     assert it.harmless == 1  # page 5 is free
 
 
@@ -84,7 +85,7 @@ def test_rows_that_complete_no_entry_are_not_in_the_pools_of_a_chunk(it: HandOve
     kv_of_room_1(it, late)
     assert it.seen == []
     state_of_room_1(it, late)
-    assert it.seen == [violation(n=1, piece="state", pools=STATE, page=6, rows=3)]
+    assert it.seen == [violation(n=1, piece="state", pools=STATE, page=6, generation=2, rows=3)]
 
 
 def test_a_late_window_destroys_nothing_where_only_a_chunk_had_come(it: HandOver) -> None:
@@ -102,7 +103,7 @@ def test_a_late_window_destroys_the_window_that_came_and_the_rows_decoded_since(
     it.send(2, SRC, info, TOKENS)
     it.decoded(2, info, 500, 503)
     state_of_room_1(it, late)
-    assert it.seen == [violation(n=1, piece="state", pools=STATE, page=6, rows=247)]
+    assert it.seen == [violation(n=1, piece="state", pools=STATE, page=6, generation=2, rows=247)]
 
 
 def test_a_slot_with_another_room_s_states_is_judged_alike(it: HandOver) -> None:
@@ -137,7 +138,9 @@ def test_a_victim_that_is_no_room_s_has_room_0(it: HandOver) -> None:
     it.pages.restored([5])
     kv_of_room_1(it, late)
     assert it.seen == [
-        violation(n=1, piece="kv", pools=KV, page=5, rows=256, victim="cache", victim_room=0)
+        violation(
+            n=1, piece="kv", pools=KV, page=5, generation=2, rows=256, victim="cache", victim_room=0
+        )
     ]
 
 
@@ -173,7 +176,7 @@ def kv_to_8_and_9(it: HandOver) -> None:
 def test_a_page_that_never_was_the_room_s_is_judged_as_one_that_it_lost(it: HandOver) -> None:
     it.send(2, SRC, it.opened(2, [8, 9], slot=2), TOKENS)
     kv_to_8_and_9(it)
-    assert it.seen == [violation(n=2, piece="kv", pools=KV, page=8, rows=256 + 244)]
+    assert it.seen == [violation(n=2, piece="kv", pools=KV, page=8, generation=1, rows=256 + 244)]
     assert [it.pages.rows_written(page) for page in (5, 6)] == [0, 0]
 
 
@@ -186,4 +189,4 @@ def test_a_window_sent_elsewhere_is_judged_alike(it: HandOver) -> None:
     it.send(2, SRC, it.opened(2, [8, 9], slot=2), TOKENS)
     info = it.opened(1, [5, 6])
     it.land(1, it.plan.state([3], [9], 1, info.req_slot), info, TOKENS)
-    assert it.seen == [violation(n=1, piece="state", pools=STATE, page=9, rows=244)]
+    assert it.seen == [violation(n=1, piece="state", pools=STATE, page=9, generation=1, rows=244)]

@@ -49,6 +49,7 @@ def test_a_bit_that_differs_names_its_pool_position_and_page(it: HandOver, pool:
             "pool": pool,
             "position": position,
             "page": at,
+            **({} if pool == "c128_state" else {"generation": 1}),
         }
     ]
 
