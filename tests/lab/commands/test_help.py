@@ -13,6 +13,7 @@ COMMANDS = [
     "report",
     "runs",
     "show",
+    "timeline",
     "judge",
     "doctor",
     "bisect",
