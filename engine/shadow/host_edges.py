@@ -42,7 +42,6 @@ class HostShadow(HostWatch):
         self._backups: dict[int, PageCopy] = {}  # by the anchor page that they fill
         self._loads: dict[int, PageCopy] = {}  # by the device page that they fill
         self._told: set[tuple[int, ...]] = set()  # pairs of operations
-        self._missing: dict[tuple[PageBook, int], tuple[int, str]] = {}  # page -> generation, edge
 
     def taken(self, pages: Sequence[HostPage]) -> None:
         """Host pages were handed out."""
@@ -71,10 +70,10 @@ class HostShadow(HostWatch):
     def backed_up(self, copy: PageCopy) -> None:
         """Its bytes have moved; a step that was launched since then may have written meanwhile."""
         self._reads(copy)
-        op = self._moved(copy, 0, copy.name)
+        self.shadow.log.moved(copy.op, self.shadow.now_us())
         takes = self._generations(copy.host)
         for pool, mirror in self.tags.mirrors.items():
-            mirror.backup(copy.device, copy.host.of(pool), op, takes.of(pool))
+            mirror.backup(copy.device, copy.host.of(pool), copy.op, takes.of(pool))
         for book, numbers in zip(self.books, copy.host, strict=True):
             np.add.at(book.copies_in, numbers, -1)
         np.add.at(self.shadow.book.copies_out, copy.device, -1)
@@ -87,6 +86,7 @@ class HostShadow(HostWatch):
 
     def load(self, host: Sequence[HostPage], device: Sequence[int], stages: int) -> PageCopy:
         """The host issues a copy of host pages to device pages."""
+        self._took(device)
         copy = self._issue("load", stages, device, host)
         for book, numbers in zip(self.books, copy.host, strict=True):
             self._say(book.reads(copy.op, numbers), book)
@@ -133,13 +133,21 @@ class HostShadow(HostWatch):
         if self.tags.mirrors[pool].damage(layer, page, take):
             self.shadow.book.touch([page])
 
-    def about(self, page: int, pool: str = "") -> dict[str, Field]:
-        """The generation of a device page and who wrote it last, in one pool or in any."""
-        return self._about(self.shadow.book, page, self.tags.last_writer(page, pool))
+    def about(self, page: int, pool: str) -> dict[str, Field]:
+        """The generation of a device page and who wrote it last in a pool; and how many of its rows
+        nobody wrote since it was handed out, where there are any.
+        """
+        generation = int(self.shadow.book.generation[page])
+        fields: dict[str, Field] = {"generation": generation}
+        if left := self.tags.older(page, pool, generation):
+            fields["rows_left"] = left
+        return fields | written_by(self.shadow, self.tags.last_writer(page, pool))
 
     def about_host(self, anchor: int) -> dict[str, Field]:
         """The generation of a host page and who wrote it last."""
-        return self._about(self.books[0], anchor, Writer(self.tags.filled_by(BY_ANCHOR, anchor)[0]))
+        fields: dict[str, Field] = {"generation": int(self.books[0].generation[anchor])}
+        backup, _ = self.tags.filled_by(BY_ANCHOR, anchor)
+        return fields | written_by(self.shadow, Writer(backup))
 
     def about_loads(self, loads: Sequence[PageCopy], reader: str = "") -> dict[str, Field]:
         """The first of loads, as a writer; ``reader`` did not wait for it."""
@@ -148,13 +156,11 @@ class HostShadow(HostWatch):
         fields = written_by(self.shadow, Writer(loads[0].op))
         return fields | ({"edge": f"{reader} did not wait for {loads[0].name}"} if reader else {})
 
-    def _about(self, book: PageBook, page: int, writer: Writer) -> dict[str, Field]:
-        generation = int(book.generation[page])
-        fields: dict[str, Field] = {"generation": generation}
-        then, edge = self._missing.get((book, page), (0, ""))
-        if edge and then == generation:
-            fields["edge"] = edge
-        return fields | written_by(self.shadow, writer)
+    def _took(self, device: Sequence[int]) -> None:
+        """Pages that a load was given, by whatever way, were handed out for it."""
+        book, now = self.shadow.book, self.shadow.owners.generation_of
+        if anew := [page for page in device if now(page) > book.generation[page]]:
+            book.taken(anew)
 
     def _issue(
         self,
@@ -180,25 +186,24 @@ class HostShadow(HostWatch):
         pairs = zip(self.books, host, strict=True)
         return Numbers(*(book.generation[numbers] for book, numbers in pairs))
 
-    def _moved(self, copy: PageCopy, stage: int, name: str) -> int:
-        """The operation by which rows know a stage of a copy."""
-        log, issued = self.shadow.log, self.shadow.log[copy.op]
-        epoch = int(copy.known[stage][issued.stream])
-        return log.add(issued._replace(name=name, epoch=epoch, at_us=self.shadow.now_us()))
-
     def _operations(self, copy: PageCopy, stage: int, pool: str) -> Pages:
         """One operation a page of a load's stage, which says where its bytes come from."""
-        log, found = self.shadow.log, []
-        for host, meant in zip(copy.host.of(pool).tolist(), copy.meant.of(pool), strict=True):
-            backup, take = self.tags.filled_by(pool, host)
-            source = "no backup filled"
-            if backup:
-                source = f"{log[backup].name} filled at {log[backup].at_us} us"
-            if backup and take != meant:
-                source += f", {'after' if take > meant else 'before'} it was handed to another"
-            name = f"{copy.name} of host page {host}, which {source}"
-            found.append(self._moved(copy, stage, name))
-        return _ids(found)
+        pairs = zip(copy.host.of(pool).tolist(), copy.meant.of(pool).tolist(), strict=True)
+        return _ids([self._operation(copy, stage, pool, *pair) for pair in pairs])
+
+    def _operation(self, copy: PageCopy, stage: int, pool: str, host: int, meant: int) -> int:
+        log, missing = self.shadow.log, self.shadow.common.missing
+        backup, take = self.tags.filled_by(pool, host)
+        source = f"{log[backup].name} filled at {log[backup].at_us} us"
+        if take != meant:
+            source += f", {'after' if take > meant else 'before'} it was handed to another"
+        issued = log[copy.op]
+        name = f"{copy.name} of host page {host}, which {source if backup else 'no backup filled'}"
+        epoch = int(copy.known[stage][issued.stream])
+        op = log.add(issued._replace(name=name, epoch=epoch, at_us=self.shadow.now_us()))
+        if edge := missing.get(backup) or missing.get(copy.op):
+            missing[op] = edge
+        return op
 
     def _reads(self, copy: PageCopy) -> None:
         """A backup reads its device pages, or is about to."""
@@ -206,13 +211,12 @@ class HostShadow(HostWatch):
 
     def _say(self, found: list[Unordered], book: PageBook | None = None) -> None:
         """Tell of pairs of operations of which nobody was told."""
-        at, said = book or self.shadow.book, self.shadow.log.said
-        for each in found:
-            edge = f"{said(each.later)} did not wait for {said(each.earlier)}"
-            self._missing[at, each.page] = (int(at.generation[each.page]), edge)
         new = [each for each in found if each[1:] not in self._told]
         self._told |= {each[1:] for each in new}
-        unordered(self.shadow, new, book)
+        if book is None:
+            unordered(self.shadow, new)
+        else:
+            unordered(self.shadow, new, book, tier="host")
 
 
 def _numbers(pages: Sequence[HostPage]) -> Numbers:

@@ -93,10 +93,15 @@ class HostTags:
         first = host * group.shape.entries
         return int(group.op[first]), int(group.take[first])
 
-    def last_writer(self, page: int, pool: str = "") -> Writer:
-        """Who wrote a device page last, in one pool or in any."""
-        named = [self.mirrors[pool]] if pool else self.mirrors.values()
-        return max(_last_writer(group, page) for mirror in named for group in mirror.device)
+    def last_writer(self, page: int, pool: str) -> Writer:
+        """Who wrote a device page of a pool last."""
+        return max(_last_writer(group, page) for group in self.mirrors[pool].device)
+
+    def older(self, page: int, pool: str, generation: int) -> int:
+        """Rows of a device page of a pool that are not of a generation, in its first layer."""
+        group = self.mirrors[pool].device[0]
+        rows = group.shape.rows(group.shape.slots_of(page))
+        return int((group.take[rows] != generation).sum())
 
 
 def _rows(rows: Sequence[int]) -> Pages:

@@ -88,8 +88,8 @@ class HostWatch:
     def damaged(self, pool: str, layer: int, page: int) -> None:
         """By its bytes, a restored device page is not as its backup was."""
 
-    def about(self, page: int, pool: str = "") -> dict[str, Field]:
-        """What is known of a device page's last writer, in one pool or in any; fields of events."""
+    def about(self, page: int, pool: str) -> dict[str, Field]:
+        """What is known of a device page in a pool and of its last writer; fields of events."""
         return {}
 
     def about_host(self, anchor: int) -> dict[str, Field]:

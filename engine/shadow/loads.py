@@ -84,13 +84,16 @@ class LoadWatch:
         if new:
             victim, page = new[0]
             host = load.host[load.device.index(page)].anchor
+            about = self._shadow.about_loads(self._shadow.loads_into([page]))
+            if about:
+                about["edge"] = f"{about['writer']} did not wait for {victim} to give its page back"
             self.events.violation(
                 "load_wrote_page_in_use",
                 n=len(new),
                 victim=victim,
                 page=page,
                 host_page=host,
-                **self._shadow.about_loads(self._shadow.loads_into([page])),
+                **about,
             )
 
     def _differing(

@@ -36,6 +36,10 @@ class OperationLog:
         self._all.append(operation)
         return len(self._all) - 1
 
+    def moved(self, number: int, at_us: int) -> None:
+        """The bytes of a copy moved now, some time after its issue."""
+        self._all[number] = self._all[number]._replace(at_us=at_us)
+
     def __getitem__(self, number: int) -> Operation:
         return self._all[number]
 

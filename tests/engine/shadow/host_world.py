@@ -14,26 +14,23 @@ from tests.engine.pools.mirrored import POOLS, Tiers
 GROUPS = [("swa", 0), ("swa", 3), ("c4", 0), ("index_k", 0), ("c128", 0)]
 
 
-class Nobody:
-    """Whose the pages are: nobody's, and each of its first generation."""
+class Shadowed(Tiers):
+    """`Tiers` with a shadow memory: device pages 1..6 are taken, steps write chains to them."""
+
+    memory: ShadowMemory
+    bumped: list[int]  # pages that changed hands behind the allocator's back
 
     def owner_of(self, page: int) -> str | None:
         return None
 
     def generation_of(self, page: int) -> int:
-        return 1
-
-
-class Shadowed(Tiers):
-    """`Tiers` with a shadow memory: device pages 1..6 are taken, steps write chains to them."""
-
-    memory: ShadowMemory
+        return int(self.memory.book.generation[page]) + self.bumped.count(page)
 
     def shadowed(self) -> ShadowMemory:
         pages = self.config.pool_pages
-        self.now_us = 0
-        paged = self.device.pools
-        self.memory = ShadowMemory(paged, pages, self.events, Nobody(), lambda: self.now_us)
+        self.now_us, self.bumped = 0, list[int]()
+        pools = self.device.pools
+        self.memory = ShadowMemory(pools, pages, self.events, self, lambda: self.now_us)
         self.memory.taken(range(1, pages + 1))
         return self.memory
 

@@ -77,6 +77,7 @@ def test_a_host_page_filled_anew_under_a_load_is_found_and_the_row_says_by_whom(
     ]
     source = "which backup 2 filled at 0 us, after it was handed to another"
     assert tiers.writer("c4", 2) == f"load 1 of host page {host[0].anchor}, {source}"
+    assert {event["tier"] for event in tiers.violations("unordered_access")} == {"host"}
     [event] = tiers.violations("host_page_changed_under_load")
     assert (event["writer"], event["writer_kind"]) == ("backup 2", "backup")
     assert event["edge"] == "backup 2 did not wait for load 1"

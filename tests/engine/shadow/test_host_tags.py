@@ -57,6 +57,19 @@ def test_a_row_that_comes_back_is_of_the_page_s_generation_then() -> None:
     assert set(tiers.group("c4").take[tiers.group("c4").shape.slots_of(5)]) == {2}
 
 
+def test_a_page_that_a_load_was_given_behind_the_allocator_is_of_a_new_generation() -> None:
+    tiers = Shadowed()
+    tiers.step([1, 5])
+    host = tiers.back_up([1])
+    tiers.bumped = [5]
+    stages = tiers.host.load(host, [5])
+    tiers.bumped = []
+    for stage in stages:
+        stage.move()
+    assert tiers.memory.book.generation[5] == 2
+    assert set(tiers.group("c4").take[tiers.group("c4").shape.slots_of(5)]) == {2}
+
+
 def test_a_reader_of_a_restored_page_must_look_again() -> None:
     tiers = Shadowed()
     tiers.step([1])
@@ -145,8 +158,10 @@ def test_a_page_whose_tags_know_the_damage_is_not_damaged_as_a_whole() -> None:
     tiers.step([1, 5])
     host = tiers.back_up([1])
     tiers.scribble([5])
+    tiers.memory.taken([5])
     tiers.restore(host, [5])
-    assert tiers.violations("restored_page_differs")
+    [event] = tiers.violations("restored_page_differs")
+    assert (event["page"], event["rows_left"]) == (5, 31)
     assert (tiers.chains("index_k", 5) != DAMAGED).all()
 
 
