@@ -5,57 +5,92 @@ One rule: an arrow is drawn where both ends are known; a guess is none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lab.timeline.scene import Happened, Scene
     from lab.timeline.spans import Drawn
 
-COPIES = ("backup", "load")
+BACKUP = re.compile(r"backup (\d+)")  # the first, the second, ... that an engine issued
+US = 1  # what two roundings of one moment may differ by
 
 
 def draw_arrows(scene: Scene, spans: Sequence[Drawn]) -> int:
     """Draw one for each violation whose writer and whose step were drawn; how many."""
-    compute: dict[int, list[Drawn]] = {}
+    engines: dict[int, Work] = {}
+    transfers: dict[tuple[int, int], list[Drawn]] = {}  # by room and rank
     for span in spans:
-        if span.kind == "compute":
-            compute.setdefault(span.pid, []).append(span)
-    drawn = 0
-    for it in scene.events("violation"):
-        steps = compute.get(scene.side(it.fields), [])
-        writer, reader = _writer(it, spans, steps), _reader(it, steps)
-        if writer and reader and writer is not reader and _middle(writer) <= _middle(reader):
-            ends = (writer.track, _middle(writer)), (reader.track, _middle(reader))
-            scene.trace.arrow(str(it.fields["name"]), *ends)
-            drawn += 1
-    return drawn
+        if span.kind == "wire":
+            place = int(span.fields["room"]), int(span.fields.get("rank", 0))
+            transfers.setdefault(place, []).append(span)
+        else:
+            engines.setdefault(span.pid, Work()).add(span)
+    return sum(
+        _draw(scene, it, engines.get(scene.side(it.fields), Work()), transfers)
+        for it in scene.events("violation")
+    )
 
 
-def _writer(it: Happened, spans: Sequence[Drawn], steps: Sequence[Drawn]) -> Drawn | None:
-    """The last writer that a violation names: a transfer, a copy or a step."""
+class Work:
+    """The steps and copies of one engine, each kind in the order in which it went on."""
+
+    def __init__(self) -> None:
+        self.steps: dict[int, Drawn] = {}  # by each of their numbers
+        self.backups: dict[int, Drawn] = {}
+        self._of: dict[str, list[Drawn]] = {}
+
+    def add(self, span: Drawn) -> None:
+        """File a span behind those of its kind; a prefill has as many numbers as rows."""
+        self._of.setdefault(span.kind, []).append(span)
+        if span.kind == "backup":
+            self.backups[span.number] = span
+        elif span.kind == "compute":
+            last = int(span.fields["step"])
+            several = int(span.fields["rows"]) if span.fields["name"] == "prefill" else 1
+            self.steps |= dict.fromkeys(range(last - several + 1, last + 1), span)
+
+    def going_on(self, kind: str, at_us: float) -> Drawn | None:
+        """The only one of a kind that had been told of at a moment, and had not ended."""
+        its = self._of.get(kind, [])
+        begun = bisect_right(its, at_us + US, key=lambda span: span.told_us)
+        last = its[max(0, begun - 2) : begun]
+        found = [span for span in last if span.end_us > at_us]
+        return found[0] if len(found) == 1 else None
+
+
+def _draw(
+    scene: Scene, it: Happened, own: Work, transfers: Mapping[tuple[int, int], Sequence[Drawn]]
+) -> bool:
+    """Draw the arrow of a violation; whether there is one."""
+    at = it.fields.get("step")
+    reader = own.going_on("compute", it.at_us) if at is None else own.steps.get(int(at))
+    writer = _transfer(it, transfers) if "writer_room" in it.fields else _writer(it, own)
+    if not (writer and reader) or writer is reader or _middle(writer) > _middle(reader):
+        return False
+    ends = (writer.track, _middle(writer)), (reader.track, _middle(reader))
+    scene.trace.arrow(str(it.fields["name"]), *ends)
+    return True
+
+
+def _writer(it: Happened, own: Work) -> Drawn | None:
+    """The step or the copy of its own engine that a violation names."""
     fields = it.fields
-    if room := fields.get("writer_room"):
-        of_room = [span for span in spans if span.kind == "wire" and span.fields["room"] == room]
-        return next((span for span in reversed(of_room) if span.start_us <= it.at_us), None)
-    if (at_us := fields.get("writer_at_us")) is None:
-        return None
-    if (kind := fields.get("writer_kind")) in COPIES:
-        pid = steps[0].pid if steps else None
-        copies = (span for span in spans if (span.pid, span.kind) == (pid, kind))
-        return _going_on(copies, at_us)
-    return _going_on(steps, at_us)
+    if "writer_step" in fields:
+        return own.steps.get(int(fields["writer_step"]))
+    if named := BACKUP.match(str(fields.get("writer", ""))):
+        return own.backups.get(int(named[1]))
+    if fields.get("writer_kind") == "load" and "writer_at_us" in fields:
+        return own.going_on("load", fields["writer_at_us"])
+    return None
 
 
-def _reader(it: Happened, steps: Iterable[Drawn]) -> Drawn | None:
-    """The step that was going on when a violation was seen, or that began with it."""
-    found = _going_on(steps, it.at_us)
-    return found if found and (found.start_us <= it.at_us + 1 or "step" in it.fields) else None
-
-
-def _going_on(spans: Iterable[Drawn], at_us: Any) -> Drawn | None:
-    """The first one that has not ended at a moment: in order of starts, whoever takes turns."""
-    return next((span for span in spans if span.end_us > at_us), None)
+def _transfer(it: Happened, transfers: Mapping[tuple[int, int], Sequence[Drawn]]) -> Drawn | None:
+    """The last transfer of the room that a violation names, by a queue of the same rank."""
+    its = transfers.get((int(it.fields["writer_room"]), int(it.fields.get("rank", 0))), ())
+    return next((span for span in reversed(its) if span.start_us <= it.at_us), None)
 
 
 def _middle(span: Drawn) -> int:

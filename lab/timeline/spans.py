@@ -6,13 +6,14 @@ queue of a rank. Runs of before the engine told spans have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.timeline.trace import Lanes
 
 if TYPE_CHECKING:
-    from lab.timeline.scene import Scene
+    from lab.timeline.scene import Happened, Scene
     from lab.timeline.trace import Track
 
 ORDER = ("compute", "backup", "load")  # then the wires
@@ -20,50 +21,65 @@ OF_THE_TRACK = frozenset({"track", "name", "start_us", "end_us", "side", "rank"}
 
 
 class Drawn(NamedTuple):
-    """A span and where it was drawn; ``kind`` is its track's name, without a wire's numbers."""
+    """A span and where it was drawn.
+
+    ``kind`` is its track's name, without a wire's numbers; ``number`` counts, from 1, what was told
+    of one track of one engine; ``told_us`` is when: a step's work, a copy's issue, a job's end.
+    """
 
     pid: int
     kind: str
+    number: int
+    told_us: float
     track: Track
-    start_us: int
-    end_us: int
-    fields: dict[str, Any]
+    fields: Mapping[str, Any]
+
+    @property
+    def start_us(self) -> int:
+        """When it began."""
+        return int(self.fields["start_us"])
+
+    @property
+    def end_us(self) -> int:
+        """When it ended."""
+        return int(self.fields["end_us"])
 
 
 def draw_spans(scene: Scene) -> list[Drawn]:
-    """Draw every span of the arm that lasts into the window."""
-    return [_draw(scene, lanes, fields) for lanes, fields in _placed(scene, _spans(scene))]
+    """Draw every span of the arm that lasts into the window, by place and start."""
+    lanes: dict[tuple[int, str], Lanes] = {}
+    drawn: list[Drawn] = []
+    for number, it in sorted(_numbered(scene), key=_order):
+        fields, pid = it.fields, scene.side(it.fields)
+        start, end = int(fields["start_us"]), int(fields["end_us"])
+        if not scene.window.meets(start, end):
+            continue
+        place = pid, str(fields["track"])
+        track = lanes.setdefault(place, Lanes(scene.trace, *place)).take(start, end)
+        args = {key: value for key, value in fields.items() if key not in OF_THE_TRACK}
+        scene.trace.slice(track, _title(fields), start, end, args)
+        drawn.append(Drawn(pid, place[1].split(" ")[0], number, it.at_us, track, fields))
+    return drawn
 
 
 def has_spans(scene: Scene) -> bool:
     """Whether the arm's engine told any."""
-    return any(kind == "span" for _, kind, _ in scene.history.events)
+    return any(True for _ in scene.all_events("span"))
 
 
-def _spans(scene: Scene) -> list[dict[str, Any]]:
-    """By place and start; a copy is told when it is issued, which may be long before it starts."""
-    told = [dict(fields) for _, kind, fields in scene.history.events if kind == "span"]
-    told = [it for it in told if scene.window.meets(it["start_us"], it["end_us"])]
-    return sorted(told, key=lambda it: (_place(it["track"]), it["start_us"]))
+def _numbered(scene: Scene) -> Iterator[tuple[int, Happened]]:
+    """Spans as they were told, numbered on each track of each engine."""
+    told: Counter[tuple[Any, ...]] = Counter()
+    for it in scene.all_events("span"):
+        place = it.fields["track"], it.fields.get("side"), it.fields.get("rank")
+        told[place] += 1
+        yield told[place], it
 
 
-def _placed(
-    scene: Scene, spans: Iterable[dict[str, Any]]
-) -> Iterable[tuple[tuple[int, Lanes], dict[str, Any]]]:
-    lanes: dict[tuple[int, str], Lanes] = {}
-    for fields in spans:
-        pid = scene.side(fields)
-        key = pid, fields["track"]
-        yield (pid, lanes.setdefault(key, Lanes(scene.trace, *key))), fields
-
-
-def _draw(scene: Scene, on: tuple[int, Lanes], fields: dict[str, Any]) -> Drawn:
-    pid, lanes = on
-    start, end = int(fields["start_us"]), int(fields["end_us"])
-    track = lanes.take(start, end)
-    args = {key: value for key, value in fields.items() if key not in OF_THE_TRACK}
-    scene.trace.slice(track, _title(fields), start, end, args)
-    return Drawn(pid, str(fields["track"]).split(" ")[0], track, start, end, fields)
+def _order(numbered: tuple[int, Happened]) -> tuple[tuple[int, int, str], int]:
+    """By place and start: a copy is told when it is issued, which may be long before it starts."""
+    fields = numbered[1].fields
+    return _place(str(fields["track"])), int(fields["start_us"])
 
 
 def _place(track: str) -> tuple[int, int, str]:
@@ -71,7 +87,7 @@ def _place(track: str) -> tuple[int, int, str]:
     return place, len(track), track  # queue 10 after queue 9
 
 
-def _title(fields: dict[str, Any]) -> str:
+def _title(fields: Mapping[str, Any]) -> str:
     """What a slice shows: padding beside the rows, pages, or the room and how its job ended."""
     name = str(fields["name"])
     if name == "decode":
