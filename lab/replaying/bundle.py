@@ -61,9 +61,7 @@ still fails alike."""
 def check_free(folder: Path | None) -> None:
     """Raise `UserError` where a bundle would be mixed with something else."""
     if folder is not None and folder.exists() and not (folder.is_dir() and _empty(folder)):
-        raise UserError(
-            f"{folder}: is there already; --bundle names a folder that is not, or empty"
-        )
+        raise UserError(f"{folder}: is there already; --bundle names a new or an empty folder")
 
 
 def pack(

@@ -59,7 +59,8 @@ def _written(left: dict[str, Any]) -> str:
     for key in ("writer_step", "writer_lane", "writer_kind"):  # the sentence names them
         left.pop(key, None)
     known = [f"{key} {left.pop(f'writer_{key}')}" for key in WHOM if f"writer_{key}" in left]
-    for_whom = f", for {' and '.join(known)}" if known else ""
+    unsaid = [one for one in known if one not in str(writer)]
+    for_whom = f", for {' and '.join(unsaid)}" if unsaid else ""
     return f"Last written by {writer}{at}{for_whom}."
 
 

@@ -13,7 +13,7 @@ from tests.lab.replaying.arms import stored
 
 @pytest.fixture(scope="package")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the run's figures go."""
+    """Where the database is, and what is written of it."""
     return tmp_path_factory.mktemp("run")
 
 
@@ -25,6 +25,6 @@ def results(folder: Path) -> Iterator[Results]:
 
 
 @pytest.fixture(scope="package")
-def run(results: Results, folder: Path) -> str:
+def run(results: Results) -> str:
     """Its id."""
-    return stored(results, folder / "figures")
+    return stored(results)

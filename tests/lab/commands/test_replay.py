@@ -1,0 +1,132 @@
+"""`kvlab replay`: what it prints, its one document, and its exit codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lab.replaying import again, perform
+from lab.replaying.report import replay_lines
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+ABOUT = {"run": "20261130T100845-362e", "scenario": "s", "arm": "bad", "seed": 0, "session": 2}
+STOPPED = {
+    "at_s": 3.689606703,
+    **{"event": 1737, "events": 2660, "step": 301, "prefill_steps": 15, "decode_steps": 282},
+    **{"kind": "violation", "name": "row_shared_by_two_slots", "fields": {"n": 2, "slot": 3}},
+    **{"says": ["Slot 3."], "session": 2, "turn": 0, "concerns_the_session": True},
+    "history_digest": "sha256:1",
+}
+DIFFERS = {
+    "event": 9,
+    "was": {"event": 9, "at_s": 0.5, "kind": "arrive", "fields": {"request": 99}},
+    "here": None,
+    "versions": {"torch": ["1.0", "2.0"]},
+}
+SHORTENED = {
+    **{"scenario": "out/session-2.yaml", "tries": 7, "tries_used_up": True, "sessions": [0, 2]},
+    **{"sessions_planned": 4, "turns": [2, 1], "turns_planned": 8, "verdict": "corrupt"},
+    **{"deviations": {"engine.index_k": "bf16"}, "violations": {"row_shared_by_two_slots": 9}},
+    **{"dropped": {"engine.overlap": [True, False]}, "history_digest": "sha256:2"},
+}
+COMPARED = {
+    **{"bundle": "b", **ABOUT, "same": True, "history_digest": "sha256:1"},
+    **{"bundle_digest": "sha256:1", "events": 2660, "verdict": "corrupt"},
+    **{"bundle_verdict": "corrupt", "differs": None},
+}
+
+
+def lines(part: dict[str, Any]) -> str:
+    return "\n".join(replay_lines(part))
+
+
+def test_where_it_stopped_is_told_with_time_step_event_and_session() -> None:
+    told = lines({**ABOUT, "stopped": STOPPED, "differs": None})
+    assert "stopped at row_shared_by_two_slots (2 times at once)" in told
+    assert "at 3.689607 s of virtual time, step 301, after 15 prefill and 282 decode steps" in told
+    assert "event 1,737 of 2,660" in told
+    assert "It concerns session 2, turn 0." in told and "Slot 3." in told
+
+
+def test_a_violation_of_somebody_else_is_said_to_be_one() -> None:
+    other = {**STOPPED, "session": None, "turn": None, "concerns_the_session": False}
+    told = lines({**ABOUT, "stopped": other, "differs": None})
+    assert "It names no session, and none names session 2: the first of the run." in told
+
+
+def test_what_was_dropped_and_what_remains_are_told_with_the_file_that_repeats_it() -> None:
+    told = lines({"shortened": SHORTENED})
+    assert "sessions  2 of 4: 0, 2" in told and "turns     3 of 8: 2, 1" in told
+    assert "kept      engine.index_k=bf16" in told
+    assert "dropped   engine.overlap true -> false" in told
+    assert "--tries N goes on" in told and "kvlab run out/session-2.yaml" in told
+
+
+def test_a_difference_is_told_by_both_events_and_the_versions() -> None:
+    told = lines({**ABOUT, "stopped": None, "differs": DIFFERS})
+    assert "goes another way than the stored run" in told
+    assert "stored  arrive at 0.500000 s: request 99" in told
+    assert "here    the history has ended" in told
+    assert "torch 1.0 stored, 2.0 here" in told
+
+
+@pytest.mark.parametrize(("same", "code"), [(True, 0), (False, 1)])
+def test_a_bundle_is_compared_by_its_exit_code_too(
+    same: bool, code: int, kvlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {**COMPARED, "same": same, "differs": None if same else DIFFERS}
+    monkeypatch.setattr(again, "replay_bundle", lambda folder: found)
+    said = kvlab("replay", "b")
+    assert (said.code, said.err) == (code, "")
+    assert ("the same history" in said.out) == same
+    assert ("ANOTHER history" in said.out) == (not same)
+    assert kvlab("replay", "b", "--json").json == found
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["last"], "last: no such bundle; `kvlab replay RUN SESSION` takes a stored run"),
+        (["good.yaml"], "good.yaml: is a file; a bundle is a folder"),
+        (["."], ".: not a bundle: manifest.json: No such file or directory"),
+        ([".", "--arm", "x"], "--arm: for a stored run; `kvlab replay RUN SESSION` takes it"),
+        ([".", "--bundle", "x"], "--bundle: for a stored run"),
+        (["last", "1"], "no such database"),
+        (["last", "-1"], "-1"),
+        (["last", "1", "--tries", "-1"], "'--tries'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_2(argv: list[str], says: str, kvlab) -> None:
+    said = kvlab("replay", *argv)
+    assert said.code == 2 and said.out == ""
+    assert says in said.err and said.err.count("\n") == 1
+
+
+def test_a_session_that_is_clean_or_not_there_is_one_line(trial, kvlab) -> None:
+    kvlab("run", "good.yaml", "--sessions", "5")
+    for session, arm, says in (
+        ("4", "fp8, graph on", "session 4 is clean in 'fp8, graph on': nothing to stop at"),
+        ("9", "fp8, graph on", "no session 9; accepted: 0 to 4"),
+        ("0", "fp8", "no such arm"),
+    ):
+        said = kvlab("replay", "last", session, "--arm", arm)
+        assert (said.code, said.out) == (2, "") and said.err.count("\n") == 1
+        assert says in said.err
+
+
+def test_the_parts_are_one_document(trial, kvlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    kvlab("run", "good.yaml", "--sessions", "5")
+    parts = [{**ABOUT, "stopped": STOPPED, "differs": None}, {"shortened": SHORTENED}]
+    asked: list[Any] = []
+
+    def replayed(results: Any, run: str, wish: Any) -> Any:
+        asked.append(wish)
+        yield from parts
+
+    monkeypatch.setattr(perform, "replay_session", replayed)
+    said = kvlab("replay", "last", "2", "--tries", "3", "--json")
+    assert said.code == 0 and said.json == {**parts[0], **parts[1]}
+    assert (asked[0].session, asked[0].tries, asked[0].shorten) == (2, 3, True)
+    assert "stopped at" in kvlab("replay", "last", "2").out
