@@ -15,6 +15,7 @@ COMMANDS = [
     "show",
     "timeline",
     "judge",
+    "replay",
     "doctor",
     "bisect",
     "sweep",
