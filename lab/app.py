@@ -24,6 +24,7 @@ from lab.commands import (
     bisect,
     catalog,
     doctor,
+    explain,
     judge,
     replay,
     report,
@@ -59,6 +60,7 @@ for command in (
     show.show,
     timeline.timeline,
     judge.judge,
+    explain.explain,
     replay.replay,
 ):
     app.command()(command)

@@ -1,0 +1,39 @@
+"""`kvlab explain`: why one reply came out wrong, from its first wrong token back to the cause."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lab.commands import options as o
+from lab.errors import UserError
+
+ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]
+Session = Annotated[
+    int | None,
+    typer.Option("--session", min=0, help="This session; by default the most telling one."),
+]
+Every = Annotated[bool, typer.Option("--all", help="A line for each corrupt session, and a sum.")]
+
+
+def explain(
+    run: o.Run = "last",
+    arm: ArmName = None,
+    session: Session = None,
+    every: Every = False,
+    db: o.Db = o.DB,
+    as_json: o.Json = False,
+) -> None:
+    """Explain a bad reply: its first wrong token, the row that it read, its writer, the cause."""
+    from lab.explaining import showing
+    from lab.store import open_results
+
+    if every and session is not None:
+        raise UserError("--all with --session: give one of them")
+    with open_results(db, create=False) as results:
+        which = results.resolve(run)
+        if every:
+            (showing.explain_all_json if as_json else showing.explain_all)(results, which, arm)
+        else:
+            (showing.explain_json if as_json else showing.explain)(results, which, arm, session)

@@ -1,0 +1,87 @@
+"""Cause before effect: from the damage that a reply met back to what made it.
+
+One rule: a link is one damage behind another, earlier and on the same bytes: the same page, host
+page or room, or the very step and lane that wrote last. A copy whose pages nobody told is linked by
+its pool alone, and said to be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lab.explaining.damage import ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.explaining.damage import Damage
+
+LONGEST = 3  # a read, the copy that brought the row, and what spoilt the copy
+SAME_STEP, SAME_SLOT, SAME_PAGE, SAME_POOL = 8, 4, 2, 1
+
+
+class Chain(NamedTuple):
+    """Damage from effect to root; ``sure`` is whether every link is on the same bytes."""
+
+    links: tuple[Damage, ...]
+    sure: bool
+
+
+def chain_of(effect: Damage, damages: Sequence[Damage]) -> Chain:
+    """The damage that led to ``effect``, and itself."""
+    links, sure = [effect], True
+    while len(links) < LONGEST and links[-1].role in ROWS:
+        known = {link.name for link in links}
+        scored = [
+            (score, it.order, it)
+            for it in damages
+            if it.name not in known and (score := _alike(links[-1], it))
+        ]
+        if not scored:
+            break
+        score, _, cause = max(scored, key=lambda each: each[:2])
+        sure = sure and score > SAME_POOL
+        links.append(cause)
+    return Chain(tuple(links), sure)
+
+
+def _alike(effect: Damage, cause: Damage) -> int:
+    """How surely ``cause`` is behind ``effect``; 0: it is not."""
+    if cause.role not in ("write", "copy") or cause.order > effect.order:
+        return 0
+    if effect.role == "write" or effect.text("side") != cause.text("side"):
+        return 0
+    pools = {effect.text("pool"), cause.text("pool")} - {""}
+    if len(pools) > 1:
+        return 0
+    score = SAME_STEP * _same_step(effect, cause)
+    score += SAME_SLOT * _same(effect, cause, "slot", "slot")
+    score += SAME_PAGE * _same_place(effect, cause)
+    if not score and effect.role == "read" and cause.role == "copy":
+        score = SAME_POOL * (effect.text("writer_kind") == "load" and len(pools) == 1)
+    return score
+
+
+def _same_step(effect: Damage, cause: Damage) -> bool:
+    """Whether the cause is what wrote last: padding of that step."""
+    padded = effect.text("writer_kind") == "padding"
+    step = cause.number("step") or cause.number("writer_step")
+    return padded and step > 0 and step == effect.number("writer_step")
+
+
+def _same_place(effect: Damage, cause: Damage) -> bool:
+    """Whether both are of a page, device's or host's, or of the room that wrote there."""
+    if effect.number("generation") and cause.number("generation"):
+        unlike = effect.number("generation") != cause.number("generation")
+        if unlike and not _same(effect, cause, "host_page", "host_page"):
+            return False
+    return (
+        _same(effect, cause, "page", "page")
+        or _same(effect, cause, "host_page", "host_page")
+        or _same(effect, cause, "writer_room", "writer_room")
+        or _same(effect, cause, "room", "writer_room")
+    )
+
+
+def _same(effect: Damage, cause: Damage, one: str, other: str) -> bool:
+    return effect.number(one) > 0 and effect.number(one) == cause.number(other)

@@ -1,0 +1,77 @@
+"""One broken invariant as the ledger told of it. One rule: whoever reads its fields asks here.
+
+What it is goes by its name: a **read** of a wrong row is what a reply can be wrong by; a **write**
+and a **copy** are what made the row wrong; a **token** was handed to another request, and a
+**slot** of metadata held another room's; a **fault** of the engine destroyed nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from lab.exposure import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Role = Literal["read", "write", "copy", "token", "slot", "fault"]
+ROWS: tuple[Role, ...] = ("read", "write", "copy")  # of these a row is wrong
+
+ROLES: Mapping[str, Role] = {
+    "page_changed_between_match_and_read": "read",
+    "hot_entry_differs": "read",
+    "restored_page_differs": "copy",
+    "page_changed_under_backup": "copy",
+    "host_page_changed_under_load": "copy",
+    "host_hit_on_unwritten_page": "copy",
+    "room_bytes_differ": "copy",
+    "token_of_another_row": "token",
+    "first_token_of_another_room": "slot",
+    **dict.fromkeys(FAULTS, "fault"),
+}
+NAMED = ("request", "victim", "owner", "victim_room", "room")  # a room has its request's number
+REQUEST = re.compile(r"request (\d+)")
+
+
+@dataclass(frozen=True)
+class Damage:
+    """The ``order``-th event of an arm, a violation; ``at_ns`` is of the arm's clock."""
+
+    order: int
+    at_ns: int
+    name: str
+    fields: Mapping[str, Any]
+
+    @property
+    def role(self) -> Role:
+        """What kind of damage it is."""
+        return ROLES.get(self.name, "read" if self.name.startswith("read_") else "write")
+
+    @property
+    def hurt(self) -> tuple[int, ...]:
+        """The requests that it harmed, as far as it names them.
+
+        Who read, else whose the row is; of a token, who got it and who lost it.
+        """
+        named = [number for key in NAMED if (number := self.number(key))]
+        return tuple(named if self.role == "token" else named[:1])
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """The kinds of the operations in it: ``padding``, ``load``, ``backup``, ``wire``, ..."""
+        first = str(self.fields.get("reader", "")).partition(" ")[0]
+        return tuple(kind for kind in (str(self.fields.get("writer_kind", "")), first) if kind)
+
+    def number(self, key: str) -> int:
+        """A field's number, of ``7`` as of ``request 7``; 0 where there is none."""
+        value = self.fields.get(key, 0)
+        if isinstance(value, int):
+            return value
+        known = REQUEST.fullmatch(str(value))
+        return int(known[1]) if known else 0
+
+    def text(self, key: str) -> str:
+        """A field as text; empty where there is none."""
+        return str(self.fields.get(key, ""))

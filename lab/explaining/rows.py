@@ -1,0 +1,127 @@
+"""The row that was wrong, in sentences: its place, its writer, its owner, the edge that is missing.
+
+One rule: of a chain the reader's event says what was read, the root's who made it wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.explaining.damage import ROWS
+from lab.explaining.writers import seconds, writer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lab.explaining.choosing import Explanation
+    from lab.explaining.damage import Damage
+
+PLACES: Mapping[str, str] = {
+    "pool": "pool {}",
+    "pools": "pools {}",
+    "layer": "layer {}",
+    "page": "page {}",
+    "host_page": "host page {}",
+    "slot": "slot {} of the pool",
+    "position": "token {} of the reader's context",
+    "state": "state {}",
+    "generation": "generation {}",
+    "rows": "{} rows lost",
+}
+JOINED: Mapping[str, str] = {
+    "own": "No event says which step read it; the damage names this reply's own request.",
+    "prefix": "The damage names an earlier turn of this session: the rows that this turn left, or "
+    "computed from it, are the prefix that this reply goes on from.",
+    "restored": "No event says which step read it; this reply, or a turn before it, took a prefix "
+    "back from the host, and this is a wrong copy that was made before.",
+    "arm": "Nothing says that this reply met it: it is the first damage of the arm before the "
+    "wrong token.",
+}
+
+
+def what_it_read(it: Explanation) -> list[str]:
+    """The rows of the reader's event, or how the damage is joined to the reply."""
+    effect = it.effect
+    assert effect is not None
+    if effect.role not in ROWS:
+        return []
+    reader = effect.text("reader") or (f"request {it.request}" if it.how == "read" else "")
+    what = f"{reader} read a wrong row" if reader and effect.role == "read" else "damaged row"
+    token = (
+        f", for token {effect.number('output')} of its reply" if "output" in effect.fields else ""
+    )
+    told = [f"{what}{token}: {place(effect)}."]
+    told.append(f"The ledger calls it {effect.name}, seen at {seconds(effect.at_ns)}.")
+    many = effect.number("n")
+    if many > 1:
+        told.append(f"It is the first of {many:,} that the event counts.")
+    if it.how != "read":
+        told.append(JOINED[it.how])
+    elif len(it.reads) > 1:
+        told.append(f"By then the reply had read wrong rows {len(it.reads):,} times: {_spans(it)}.")
+    return told
+
+
+def _spans(it: Explanation) -> str:
+    """``index_k layers 0 and 1, c4 layer 0, of read_uninitialised_row``: all that it had read."""
+    layers: dict[str, dict[int, None]] = {}
+    for read in it.reads:
+        if pool := read.text("pool"):
+            layers.setdefault(pool, {})[read.number("layer")] = None
+    told = [f"{pool} layer {_listed(sorted(each))}" for pool, each in layers.items()]
+    names = ", ".join(dict.fromkeys(read.name for read in it.reads))
+    return "; ".join([*told, names])
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(str(number) for number in numbers)
+
+
+def place(damage: Damage) -> str:
+    """Where the row lies: ``pool index_k, layer 2, page 245, ...``."""
+    told = [form.format(damage.fields[key]) for key, form in PLACES.items() if key in damage.fields]
+    return ", ".join(told) or "its place is not recorded"
+
+
+def who_wrote(it: Explanation) -> list[str]:
+    """The last writer by the reader's event; and the root's, where that says another thing."""
+    assert it.effect is not None and it.root is not None
+    told = {writer(link): None for link in (it.effect, it.root)}
+    sentences = [f"{by}." for by in told if by]
+    if it.effect.role not in ROWS:
+        return []
+    return sentences or ["unknown: no event names the writer."]
+
+
+def whose(it: Explanation) -> list[str]:
+    """Whose the row was when it was read, whose when it was written, and when it was freed."""
+    assert it.effect is not None and it.root is not None
+    if it.effect.role not in ROWS:
+        return []
+    now, then = _owner(it.effect), _owner(it.root)
+    told = [f"{now} held the page when it was seen."] if now else []
+    if then and it.root is not it.effect:
+        told.append(f"{then} held it when it was written.")
+    if by := it.root.number("writer_request") or it.root.number("writer_room"):
+        told.append(f"The writer worked for request {by}, which " + _had(by, now or then) + ".")
+    freed = it.effect.text("freed") or it.root.text("freed")
+    told.append(
+        f"The page was last {freed}." if freed else "Nothing says that it was freed before."
+    )
+    return told
+
+
+def missing_edge(it: Explanation) -> list[str]:
+    """The ledger's own words, and the edge that the question keeps."""
+    assert it.chain is not None
+    told = [f"{edge}." for link in it.chain.links if (edge := link.text("edge"))]
+    kept = [f"{q.edge[:1].upper()}{q.edge[1:]}." for q in it.questions[: None if it.vague else 1]]
+    return list(dict.fromkeys([*told, *kept])) or ["unknown: no edge is recorded."]
+
+
+def _owner(damage: Damage) -> str:
+    return damage.text("owner") or damage.text("victim")
+
+
+def _had(request: int, owner: str) -> str:
+    return "owned it" if owner == f"request {request}" else "did not own it"

@@ -1,0 +1,81 @@
+"""Cause before effect: one damage behind another, on the same bytes."""
+
+from __future__ import annotations
+
+from lab.explaining.chain import Chain, chain_of
+from lab.explaining.evidence import Evidence
+from tests.lab.explaining.histories import PADDING, Told, arm, read, violation
+
+
+def chain(effect: Told, *before: Told) -> Chain:
+    damages = Evidence(arm(events=(*before, effect))).damages
+    last = next(it for it in damages if it.fields is effect[2])
+    return chain_of(last, damages)
+
+
+def names(found: Chain) -> list[str]:
+    return [link.name for link in found.links]
+
+
+def test_a_read_is_behind_the_write_of_the_same_page() -> None:
+    write = violation("padded_row_wrote_owned_slot", step=31, page=245, slot=15700)
+    other = violation("padded_row_wrote_owned_slot", 0.6, step=33, page=9, slot=600)
+    found = chain(read("read_foreign_row", by=2, **PADDING), write, other)
+    assert names(found) == ["read_foreign_row", "padded_row_wrote_owned_slot"]
+    assert found.links[1].fields["page"] == 245 and found.sure
+
+
+def test_of_a_page_s_writes_it_is_that_of_the_step_that_wrote_last() -> None:
+    writes = [
+        violation("padded_row_wrote_owned_slot", at, step=step, page=245)
+        for at, step in ((0.3, 30), (0.4, 31), (0.5, 32))
+    ]
+    assert chain(read("read_foreign_row", by=2, **PADDING), *writes).links[1].fields["step"] == 31
+
+
+def test_a_step_that_spoilt_several_pages_tells_of_the_first_and_is_found_by_its_number() -> None:
+    write = violation("write_by_dead_lane", step=31, writer_step=31, page=9)
+    assert names(chain(read("read_foreign_row", by=2, **PADDING), write))[1:] == [
+        "write_by_dead_lane"
+    ]
+
+
+def test_a_load_goes_on_to_what_spoilt_the_host_page() -> None:
+    spoilt = violation("host_page_changed_under_load", 0.3, host_page=12, page=245)
+    differs = violation("restored_page_differs", 0.4, pool="index_k", page=245, host_page=12)
+    found = chain(read("read_changed_bytes", by=2, writer_kind="load"), spoilt, differs)
+    assert names(found) == [
+        "read_changed_bytes",
+        "restored_page_differs",
+        "host_page_changed_under_load",
+    ]
+
+
+def test_a_copy_whose_page_nobody_told_is_joined_by_its_pool_and_not_surely() -> None:
+    backup = violation("page_changed_under_backup", 0.3, pool="index_k", page=3, host_page=8)
+    found = chain(read("read_uninitialised_row", by=2, writer_kind="load"), backup)
+    assert names(found)[1:] == ["page_changed_under_backup"] and not found.sure
+    assert len(chain(read("read_uninitialised_row", by=2), backup).links) == 1
+
+
+def test_a_room_that_wrote_late_is_found_by_its_number() -> None:
+    late = violation("late_write_into_owned_page", writer_room=7, page=1, victim="request 2")
+    effect = read("read_foreign_row", by=2, writer_kind="transfer", writer_room=7)
+    assert names(chain(effect, late))[1:] == ["late_write_into_owned_page"]
+
+
+def test_other_pools_generations_and_sides_and_later_writes_are_no_cause() -> None:
+    effect = read("read_foreign_row", by=2)
+    for other in (
+        violation("write_by_non_owner", page=245, pool="c4"),
+        violation("write_by_non_owner", page=245, generation=9),
+        violation("write_by_non_owner", page=245, side="decode"),
+        violation("write_by_non_owner", 4.0, page=245),
+    ):
+        assert len(chain(effect, other).links) == 1
+
+
+def test_a_write_and_a_token_have_nothing_behind_them() -> None:
+    before = violation("write_by_non_owner", 0.1, page=3)
+    for name in ("padded_row_wrote_owned_slot", "token_of_another_row"):
+        assert len(chain(violation(name, 0.2, page=3), before).links) == 1

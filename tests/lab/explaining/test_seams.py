@@ -1,0 +1,112 @@
+"""Violations point at questions of the engine, by evidence alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lab.explaining
+from engine.seams import SEAMS
+from lab.explaining.damage import Damage
+from lab.explaining.seams import EDGES, RULES, Facts, question, rule_of
+
+HOST = Facts(unlike=frozenset({("host", "index_k")}))
+DECODE = Facts(unlike=frozenset({("decode", "index_k")}))
+CUT = Facts(cut=frozenset({"index_k"}))
+NONE = Facts()
+
+
+def seams(name: str, facts: Facts = NONE, **fields: Any) -> tuple[str, ...]:
+    rule = rule_of([Damage(1, 1, name, {"pool": "index_k", **fields})], facts)
+    return rule.seams if rule else ()
+
+
+@pytest.mark.parametrize(
+    ("name", "seam"),
+    [
+        ("padded_row_wrote_owned_slot", "dead_rows"),
+        ("write_by_dead_lane", "dead_rows"),
+        ("row_shared_by_two_slots", "index_k_buffer"),
+        ("read_of_unwritten_row", "prefix_publication"),
+        ("page_changed_between_match_and_read", "prefix_pin"),
+        ("read_before_load", "read_gate"),
+        ("read_during_load", "read_gate"),
+        ("page_changed_under_backup", "backup_start"),
+        ("host_page_changed_under_load", "host_reuse"),
+        ("host_hit_on_unwritten_page", "backup_refusal"),
+        ("load_wrote_page_in_use", "load_target"),
+        ("late_write_into_owned_page", "room_fence"),
+        ("token_of_another_row", "row_owner"),
+        ("first_token_of_another_room", "metadata_check"),
+    ],
+)
+def test_a_name_that_says_its_mechanism_points_at_its_seam(name: str, seam: str) -> None:
+    assert seams(name)[0] == seam
+
+
+def test_a_restored_page_that_differs_is_the_layout_s_where_the_tiers_are_not_alike() -> None:
+    assert seams("restored_page_differs", HOST) == ("host_layout",)
+    assert seams("restored_page_differs", CUT)[0] == "token_transfer"
+    assert len(seams("restored_page_differs")) > 2
+
+
+def test_bytes_that_arrive_otherwise_are_the_peer_s_where_the_sides_are_not_alike() -> None:
+    assert seams("room_bytes_differ", DECODE) == ("peer_layout",)
+    assert seams("room_bytes_differ")[0] == "room_fence"
+
+
+@pytest.mark.parametrize(
+    ("kind", "facts", "seam"),
+    [
+        ("padding", NONE, "dead_rows"),
+        ("transfer", NONE, "room_fence"),
+        ("transfer", DECODE, "peer_layout"),
+        ("load", HOST, "host_layout"),
+        ("load", CUT, "token_transfer"),
+        ("load", NONE, "backup_start"),
+        ("decode", NONE, "page_reuse"),
+    ],
+)
+def test_a_read_of_a_foreign_row_goes_by_who_wrote_it(kind: str, facts: Facts, seam: str) -> None:
+    assert seams("read_foreign_row", facts, writer_kind=kind)[0] == seam
+
+
+def test_an_unordered_backup_is_told_by_either_operation() -> None:
+    assert seams("unordered_access", writer_kind="backup") == ("backup_start",)
+    by_reader = seams("unordered_access", reader="backup 4 of pages", writer_kind="prefill")
+    assert by_reader == ("backup_start",)
+
+
+def test_of_a_chain_the_root_is_asked_first_and_a_vague_word_yields() -> None:
+    read = Damage(3, 3, "read_changed_bytes", {"writer_kind": "load", "pool": "index_k"})
+    differs = Damage(2, 2, "restored_page_differs", {"pool": "index_k"})
+    reused = Damage(1, 1, "host_page_changed_under_load", {})
+    for links in ([read, differs, reused], [reused, read, differs]):
+        rule = rule_of(links, NONE)
+        assert rule is not None and rule.seams == ("host_reuse",)
+    rule = rule_of([read, differs], NONE)
+    assert rule is not None and rule.vague
+
+
+def test_a_name_that_nobody_knows_points_at_nothing() -> None:
+    assert seams("never_heard_of") == ()
+
+
+def test_every_seam_that_is_named_is_the_engine_s_and_has_an_edge() -> None:
+    assert {seam for rule in RULES for seam in rule.seams} <= set(SEAMS)
+    assert sorted(EDGES) == sorted(SEAMS)
+
+
+@pytest.mark.parametrize("seam", SEAMS)
+def test_a_question_tells_what_it_asks_and_the_healthy_answer(seam: str) -> None:
+    told = question(seam)
+    assert told.asks.endswith("?") and not told.asks.startswith("Seam")
+    assert told.healthy.startswith("engine.") and told.answers and told.edge
+
+
+def test_nothing_here_looks_at_the_build() -> None:
+    folder = Path(lab.explaining.__file__).parent
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py")]
+    assert not [text for text in texts if "engine.defects" in text or '"build"' in text]
