@@ -39,7 +39,10 @@ def inspect(results: Results, run: str, arm: str | None, session: int | None, li
         history = next(found for found in histories if found.name == arm)
         show(arm_view(history, stored, judged.get(arm)))
     if verdict is not None:
-        show_replies(results, run, session, console=console(), arm=arm, limit=limit)
+        shown = show_replies(results, run, session, console=console(), arm=arm, limit=limit)
+        if shown:
+            which = "N" if session is None else session
+            show(f"`kvlab explain {run}{results.where} --session {which}` says why")
 
 
 def inspect_json(
