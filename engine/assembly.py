@@ -178,7 +178,16 @@ def _shadow(
     if config.ledger == "off":
         return None
     side = f"{role.name} {role.rank}" if role.rank else role.name
-    shadow = ShadowMemory(pools.pools, config.pool_pages, events, owners, now_us, role.common, side)
+    shadow = ShadowMemory(
+        pools.pools,
+        config.pool_pages,
+        events,
+        owners,
+        now_us,
+        role.common,
+        side,
+        full=config.ledger == "full",
+    )
     poison = pages.on_free
 
     def freed(gone: Sequence[int]) -> None:
@@ -246,7 +255,7 @@ def _runner(
     model.hot = tiers.hot
     watch = PageWatch(config.pool_pages, events, owners)
     ledger = NoLedger() if shadow is None else Ledger(events, owners)
-    steps = NoStepWatch() if shadow is None else ComputeWatch(shadow)
+    steps = NoStepWatch() if shadow is None else ComputeWatch(shadow, config)
     gated = replace(pools, gate=gate)
     return Runner(
         config,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
@@ -36,6 +36,15 @@ def capture_sizes(max_bs: int) -> list[int]:
     return sorted({size for size in sizes if size < max_bs} | {max_bs})
 
 
+class Captured(NamedTuple):
+    """A graph, and the tensors that each replay of it fills anew."""
+
+    graph: torch.cuda.CUDAGraph
+    out: Tensor
+    trace: StoreTrace | None
+    chosen: Tensor | None
+
+
 class CapturedDecode:
     """Replays at the next captured size; above the largest it falls back to eager."""
 
@@ -51,7 +60,7 @@ class CapturedDecode:
         self.sizes = capture_sizes(config.graph_max_bs)
         self.eager = EagerDecode(model, pools)
         self.static = _static_inputs(config)
-        self._graphs: dict[int, tuple[torch.cuda.CUDAGraph, Tensor, StoreTrace | None]] = {}
+        self._graphs: dict[int, Captured] = {}
 
     def padded(self, rows: int) -> int:
         """The size at which ``rows`` rows run; their own above the largest captured one."""
@@ -92,13 +101,11 @@ class CapturedDecode:
             return self.model.decode(rows, self.pools)
         if size not in self._graphs:
             self._graphs[size] = self._capture(rows)
-        graph, out, self.store.last = self._graphs[size]
+        graph, out, self.store.last, self.model.chosen = self._graphs[size]
         graph.replay()
         return out
 
-    def _capture(
-        self, rows: DecodeInputs
-    ) -> tuple[torch.cuda.CUDAGraph, Tensor, StoreTrace | None]:
+    def _capture(self, rows: DecodeInputs) -> Captured:
         """Record one decode step on the static rows; nothing is stored while recording."""
         quiet = replace(
             rows,
@@ -114,7 +121,7 @@ class CapturedDecode:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             out = self.model.decode(rows, self.pools)
-        return graph, out, self.store.last
+        return Captured(graph, out, self.store.last, self.model.chosen)
 
 
 def _static_inputs(config: EngineConfig) -> DecodeInputs:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engine.pools.device import DevicePools
     from engine.runner.dead_rows import DeadRows
     from engine.runner.gate import LoadGate
-    from engine.runner.index_store import ObservedStore
+    from engine.runner.index_store import ObservedStore, StoreTrace
     from engine.runner.inputs import DecodeInputs
     from engine.sched.batch import Batch, Chunk, DecodeBatch
     from engine.scribe.forward import Scribe
@@ -131,7 +131,8 @@ class Runner:
     def _run_chunk(self, inputs: PrefillInputs, prefix: list[int]) -> int | None:
         self.gate.reader(prefix)
         token = self.model.prefill(inputs, self.pools)
-        self._observe(lanes=None)
+        trace = self._observe(lanes=None)
+        self.shadow.chunk(inputs, self.steps, trace, self.model.chosen)
         if token is None:
             return None
         self.table.next_token[inputs.req_slot] = token[0]
@@ -148,7 +149,8 @@ class Runner:
         self.gate.begin(seconds, late_s, batch.load, batch.restored)
         out = self._decode.run(inputs)
         self.table.next_token[inputs.req_slots] = out
-        self._observe(lanes=size)
+        if (trace := self._observe(lanes=size)) is not None:
+            self.shadow.rows(inputs, self.steps, trace, self.model.chosen)
         self._count(rows, size)
         seconds += self.gate.end()
         self.shadow.ended()
@@ -168,11 +170,13 @@ class Runner:
         tokens, counts = values[: len(out)], values[len(out) :]
         return tokens, self.gate.carry(*hot.counted(counts))
 
-    def _observe(self, lanes: int | None) -> None:
+    def _observe(self, lanes: int | None) -> StoreTrace | None:
+        """What the index-K store was last called with, unless a chunk was too short to call it."""
         self.steps += 1
-        if self.store.last is not None:
-            self.ledger.observe(self.store.last, self.steps, lanes)
-            self.store.last = None
+        trace, self.store.last = self.store.last, None
+        if trace is not None:
+            self.ledger.observe(trace, self.steps, lanes)
+        return trace
 
     def _span(self, name: str, late_s: float, seconds: float, **more: Field) -> None:
         """Tell of a step that lasts until ``seconds`` from now; it bears its last number."""

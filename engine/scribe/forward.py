@@ -63,6 +63,7 @@ class Scribe:
         self.w = build(config.seed).to(device)
         self.select = ops.topk_slots_v1 if topk == "v1" else ops.topk_slots_v2
         self.compressor = Compressor(ops, store_index_k, self.w)
+        self.chosen: Tensor | None = None  # int32 [rows, topk], what the last step selected
         self.hot: HotBuffer | None = None  # where decode finds its c4 entries under HiSparse
 
     def decode(self, x: DecodeInputs, pools: DevicePools) -> Tensor:
@@ -107,7 +108,7 @@ class Scribe:
         """Greedy next tokens int64 [rows]. The indexer is the first to read layer 3's pools."""
         pointer = self._blocks(asked.nonces, x, pools)
         at = x.positions % len(self.w.query_near)
-        chosen = self._choose(asked.bag, at, x, pools)
+        chosen = self.chosen = self._choose(asked.bag, at, x, pools)
         signs = trunk.signs(x.positions, window, self.w)
         near = self.w.query_near.index_select(0, at)
         query = layers.slot_queries(asked, pointer, near, self.w)

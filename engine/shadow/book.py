@@ -91,11 +91,15 @@ class PageBook:
     def reads(self, op: int, pages: Sequence[int] | NDArray[np.int64]) -> list[Unordered]:
         """An operation reads pages: those whose last write it has not waited for."""
         found = self._behind(op, np.asarray(pages, dtype=np.int64), self.wrote)
+        self.read(op, pages)
+        return found
+
+    def read(self, op: int, pages: Sequence[int] | NDArray[np.int64]) -> None:
+        """An operation reads pages whose last write is known to be one that it has waited for."""
         stream = self._log[op].stream
         if stream >= len(self._read):
             self._read = np.pad(self._read, ((0, stream + 1 - len(self._read)), (0, 0)))
         self._read[stream, pages] = op
-        return found
 
     def writes(self, op: int, pages: Sequence[int] | NDArray[np.int64]) -> list[Unordered]:
         """An operation writes pages: those whose last write, or reads, it has not waited for."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from engine.runner.index_store import StoreTrace
 
 ENTRIES = PAGE_TOKENS // C4_RATIO  # index-K entries a page
+# of a dead row, by why it is dead
+_LANES = {"padding": "padding lane", "incomplete": "row"}
+_KINDS = {"padding": "padding", "incomplete": "decode"}
 
 
 class Owners(Protocol):
@@ -93,6 +96,13 @@ class Ledger:
                 slot=at,
                 page=at // ENTRIES,
                 owner=str(owner),
+                pool="index_k",
+                layer=0,
+                generation=self.owners.generation_of(at // ENTRIES),
+                writer=f"{_LANES[kind]} {row} of decode step {step}",
+                writer_kind=_KINDS[kind],
+                writer_step=step,
+                writer_lane=row,
             )
 
     def _shared_rows(self, trace: StoreTrace, step: int) -> None:

@@ -32,17 +32,13 @@ def report(
     book: PageBook | None = None,
     **more: Field,
 ) -> None:
-    """Tell of ``n`` bad rows or pages, of which the first lies on ``page``.
+    """Tell of ``n`` bad rows or pages, of which the first lies on ``page`` (-1: on none).
 
     ``more`` are the fields that the caller knows: pool, layer, slot, position, reader, edge, ...
     ``writer`` None: who wrote last means nothing here. ``book`` is that of the pages, if they are
     not the device's: host pages have no owner here.
     """
-    at = book or shadow.book
-    fields: dict[str, Field] = {"page": page, "state": at.state(page, shadow.running)}
-    fields |= {"generation": int(at.generation[page]), "freed": at.last_freed(page)}
-    if book is None:
-        fields["owner"] = shadow.owners.owner_of(page) or "nobody"
+    fields = {} if page < 0 else _page(shadow, page, book)
     if writer is not None:
         fields |= written_by(shadow, writer)
     shadow.events.violation(name, n=n, **fields | more)
@@ -87,3 +83,12 @@ def unordered(
             shadow.common.missing.setdefault(op, edge)
         at = Writer(earlier)
         report(shadow, "unordered_access", pages[0], len(pages), at, book, edge=edge, **more)
+
+
+def _page(shadow: ShadowMemory, page: int, book: PageBook | None) -> dict[str, Field]:
+    at = book or shadow.book
+    fields: dict[str, Field] = {"page": page, "state": at.state(page, shadow.running)}
+    fields |= {"generation": int(at.generation[page]), "freed": at.last_freed(page)}
+    if book is None:
+        fields["owner"] = shadow.owners.owner_of(page) or "nobody"
+    return fields

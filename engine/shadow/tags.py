@@ -17,6 +17,8 @@ from engine.shadow.chains import DAMAGED, UNWRITTEN
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from engine.shadow.digests import RowBytes
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -39,6 +41,10 @@ class Shape:
             return slots
         return slots // self.entries * self.stride + slots % self.entries
 
+    def row(self, slot: int) -> int:
+        """The physical row of one slot."""
+        return int(self.rows(np.array(slot)))
+
     def slots_of(self, page: int) -> NDArray[np.int64]:
         """The slots of one page, int64 [entries]."""
         return np.arange(page * self.entries, (page + 1) * self.entries, dtype=np.int64)
@@ -48,12 +54,14 @@ class RowTags:
     """The tags of one layer group, each an array over its physical rows.
 
     ``chain`` int64 (`engine.shadow.chains`), ``op`` int64 number of the last writer, ``lane`` int64
-    of it (-1: a copy has none), ``take`` int64 generation of the row's page when it was written.
+    of it (-1: a copy has none), ``take`` int64 generation of the row's page when it was written;
+    where ``bytes`` are looked at, ``digest`` int64 of what the writer left.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, bytes: RowBytes | None = None) -> None:
         rows = shape.pages * shape.entries
-        self.shape = shape
+        self.shape, self.bytes = shape, bytes
+        self.digest = np.zeros(rows, dtype=np.int64)
         self.chain = np.full(rows, UNWRITTEN, dtype=np.int64)
         self.op = np.zeros(rows, dtype=np.int64)
         self.lane = np.full(rows, -1, dtype=np.int64)
@@ -68,8 +76,9 @@ class RowTags:
         take: NDArray[np.int64] | int,
     ) -> None:
         """Slots int64 [n] were written by operation ``op``, or each by one of its own."""
-        rows = self.shape.rows(slots)
-        self.chain[rows], self.op[rows], self.lane[rows], self.take[rows] = chain, op, lane, take
+        rows = self._mark(slots, chain, op, lane, take)
+        if self.bytes is not None:
+            self.digest[rows] = self.bytes.of(slots)
 
     def copy(
         self,
@@ -80,8 +89,9 @@ class RowTags:
         take: NDArray[np.int64] | int,
     ) -> None:
         """Slots got the bytes of another group's slots ``at``, one for one."""
-        held = source.chain[source.shape.rows(at)]
-        self.write(slots, held, op, -1, take)
+        held = source.shape.rows(at)
+        rows = self._mark(slots, source.chain[held], op, -1, take)
+        self.digest[rows] = source.digest[held]
 
     def damage(
         self,
@@ -90,9 +100,22 @@ class RowTags:
         take: NDArray[np.int64] | int,
     ) -> None:
         """Slots hold bytes of which no row is made."""
-        self.write(slots, DAMAGED, op, -1, take)
+        self._mark(slots, DAMAGED, op, -1, take)
 
     def differ(self, slots: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
         """bool [n]: which slots do not hold what a reader means by them."""
         other: NDArray[np.bool_] = self.chain[self.shape.rows(slots)] != wanted
         return other
+
+    def _mark(
+        self,
+        slots: NDArray[np.int64],
+        chain: NDArray[np.int64] | int,
+        op: NDArray[np.int64] | int,
+        lane: NDArray[np.int64] | int,
+        take: NDArray[np.int64] | int,
+    ) -> NDArray[np.int64]:
+        """Tag slots: their rows."""
+        rows = self.shape.rows(slots)
+        self.chain[rows], self.op[rows], self.lane[rows], self.take[rows] = chain, op, lane, take
+        return rows

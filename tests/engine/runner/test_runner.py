@@ -28,6 +28,7 @@ class NotedChunks:
 
     seen: list[PrefillInputs] = field(default_factory=list)
     hot: None = None
+    chosen: None = None
 
     def prefill(self, x: PrefillInputs, pools: object) -> Tensor | None:
         self.seen.append(x)

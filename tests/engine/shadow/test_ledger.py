@@ -119,6 +119,13 @@ def test_a_dead_row_that_writes_an_owned_page_is_a_violation_with_its_evidence()
             "slot": slot(2, 5),
             "page": 2,
             "owner": "request 2",
+            "pool": "index_k",
+            "layer": 0,
+            "generation": 1,
+            "writer": "padding lane 2 of decode step 7",
+            "writer_kind": "padding",
+            "writer_step": 7,
+            "writer_lane": 2,
         }
     ]
     assert bench.events.counters["dead_row_writes"] == 2
@@ -130,6 +137,8 @@ def test_a_live_row_that_completes_nothing_is_named_apart_from_padding() -> None
     [violation] = bench.violations()
     assert violation["dead"] == "incomplete"
     assert violation["n"] == 2
+    assert violation["writer"] == "row 0 of decode step 7"
+    assert violation["writer_kind"] == "decode"
     assert bench.events.counters["dead_writes_padding"] == 1
     assert bench.events.counters["dead_writes_incomplete"] == 1
 
