@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.shadow.book import PageBook
 from engine.shadow.clocks import VectorClocks
+from engine.shadow.digests import RowBytes
 from engine.shadow.operations import Kind, Operation, OperationLog
 from engine.shadow.reports import unordered
 from engine.shadow.tags import RowTags, Shape
@@ -36,7 +37,8 @@ class Common:
 class ShadowMemory:
     """Tags of every layer group of ``pools``, and the book of their pages.
 
-    ``side`` prefixes the names of its streams: empty for an engine alone.
+    ``side`` prefixes the names of its streams: empty for an engine alone. ``full``: rows' bytes are
+    looked at as well.
     """
 
     def __init__(
@@ -48,15 +50,16 @@ class ShadowMemory:
         now_us: Callable[[], int],
         common: Common | None = None,
         side: str = "",
+        full: bool = False,
     ) -> None:
         self.events, self.owners, self.now_us, self.side = events, owners, now_us, side
         self.common = common or Common()
         self.log, self.clocks = self.common.log, self.common.clocks
         self.book = PageBook(pages, self.log, self.clocks)
         self.groups = {
-            (pool.name, layer): RowTags(_shape(pool, layer))
+            (pool.name, layer): RowTags(_shape(pool, layer), RowBytes(view) if full else None)
             for pool in pools
-            for layer in range(pool.layout.layers)
+            for layer, view in enumerate(pool.layers)
         }
         self.host = self.stream("host")
         self.compute = self.stream("compute")

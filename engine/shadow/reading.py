@@ -218,11 +218,16 @@ class Reading:
             name = self._name(reader, groups[bad[0]], int(page[i]), int(where[i]), int(at[i]), torn)
             found.setdefault((name, int(page[i])), []).append(i)
         for (name, number), rows in found.items():
-            if new := self._untold(name, reader, groups[0].shape.pool, number, where[rows]):
-                rows = [rows[each] for each in new]
-                layer = next(layer for layer, each in enumerate(wrong) if each[rows[0]])
-                place = int(where[rows[0]]), int(at[rows[0]])
-                self.say(name, reader, groups[layer], number, place, len(rows))
+            layer = next(layer for layer, each in enumerate(wrong) if each[rows[0]])
+            self.say(name, reader, groups[layer], number, where[rows], at[rows])
+
+    def say(
+        self, name: str, reader: Reader, group: RowTags, page: int, where: Ints, at: Ints
+    ) -> None:
+        """Tell of bad slots of a page, int64 [n], at positions: those the reader was not told of."""
+        if new := self._untold(name, reader, group.shape.pool, page, where):
+            place = int(where[new[0]]), int(at[new[0]])
+            self._report(name, reader, group, page, place, len(new))
 
     def _untold(self, name: str, reader: Reader, pool: str, page: int, slots: Ints) -> list[int]:
         """Which of a page's bad ``slots`` the reader was not told of, since it was handed out."""
@@ -251,7 +256,7 @@ class Reading:
             return "read_during_load" if under else "read_uninitialised_row"
         return "read_torn_layers" if torn else "read_foreign_row"
 
-    def say(
+    def _report(
         self,
         name: str,
         reader: Reader,

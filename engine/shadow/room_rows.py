@@ -84,8 +84,9 @@ class RoomRows:
             return
         if place.alike(write):
             rows = _items(write.dst, place.target)
-            chain = place.source.chain[_items(write.src, place.source)]
-            self._mark(place.target, rows, chain, op)
+            held = _items(write.src, place.source)
+            self._mark(place.target, rows, place.source.chain[held], op)
+            place.target.digest[rows] = place.source.digest[held]
         else:
             self._mark(place.target, _under(place, write), DAMAGED, op)
 
