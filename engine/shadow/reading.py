@@ -224,7 +224,7 @@ class Reading:
     def say(
         self, name: str, reader: Reader, group: RowTags, page: int, where: Ints, at: Ints
     ) -> None:
-        """Tell of bad slots of a page, int64 [n], at positions: those the reader was not told of."""
+        """Tell of bad slots of a page, int64 [n], at positions: those it was not told of."""
         if new := self._untold(name, reader, group.shape.pool, page, where):
             place = int(where[new[0]]), int(at[new[0]])
             self._report(name, reader, group, page, place, len(new))
