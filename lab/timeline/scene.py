@@ -143,7 +143,7 @@ class Scene:
 
     @cached_property
     def _ranks(self) -> int:
-        return int(self.history.settings.get("tp") or 1)
+        return int(self.history.settings.get("tp") or 1) if self._pair else 1
 
 
 def _request(fields: Mapping[str, Any]) -> int:

@@ -46,7 +46,7 @@ class Drawn(NamedTuple):
 
 
 def draw_spans(scene: Scene) -> list[Drawn]:
-    """Draw every span of the arm that lasts into the window, by place and start."""
+    """Draw every span of the arm that lasts into the window, by engine, place and start."""
     lanes: dict[tuple[int, str], Lanes] = {}
     drawn: list[Drawn] = []
     for number, it in sorted(_numbered(scene), key=_order):
@@ -76,10 +76,13 @@ def _numbered(scene: Scene) -> Iterator[tuple[int, Happened]]:
         yield told[place], it
 
 
-def _order(numbered: tuple[int, Happened]) -> tuple[tuple[int, int, str], int]:
-    """By place and start: a copy is told when it is issued, which may be long before it starts."""
+def _order(numbered: tuple[int, Happened]) -> tuple[Any, ...]:
+    """By engine, the prefill side first, by place and by start: a copy is told when it is issued,
+    which may be long before it starts.
+    """
     fields = numbered[1].fields
-    return _place(str(fields["track"])), int(fields["start_us"])
+    engine = fields.get("side") == "decode", fields.get("rank", 0)
+    return *engine, _place(str(fields["track"])), int(fields["start_us"])
 
 
 def _place(track: str) -> tuple[int, int, str]:

@@ -36,7 +36,7 @@ def test_each_queue_of_each_rank_has_a_track_with_its_rooms() -> None:
         )
     )
     tracks = [*names(drawn.trace.events, "thread").values()]
-    assert tracks == ["wire 0:2", "wire 1:2", "wire 0:10"]
+    assert tracks == ["wire 0:2", "wire 0:10", "wire 1:2"]
     shown = drawn.shown("prefill rank 0", "wire 0:2")
     assert shown == [("room 2 chunk 1 CANCELLED", 1, 5)]
     assert drawn.shown("prefill rank 1", "wire 1:2") == [("room 2 chunk 1", 1, 5)]
@@ -46,3 +46,11 @@ def test_steps_that_overlap_by_a_wall_clock_are_kept_apart() -> None:
     drawn = Drawing(arm(step(1, 0, 10), step(2, 4, 14)))
     assert len(drawn.on("engine", "compute (2)")) == 1
     assert problems(drawn.text) == []
+
+
+def test_the_prefill_side_is_shown_above_the_decode_side_and_ranks_in_their_order() -> None:
+    sides = [("decode", 1), ("decode", 0), ("prefill", 1), ("prefill", 0)]
+    steps = [step(1, 0, 9, side=side, **({"rank": rank} if rank else {})) for side, rank in sides]
+    drawn = Drawing(arm(*steps, pd=True, tp=2))
+    shown = [name for name in names(drawn.trace.events, "process").values() if "rank" in name]
+    assert shown == [f"{side} rank {rank}" for side, rank in reversed(sides)]
