@@ -43,7 +43,8 @@ def test_replies_are_corrupt_and_the_damage_is_in_index_k_alone(of: Mirror) -> N
     assert ran.as_expected, ran.verdict
     assert ran.verdict.replies_corrupt > 0
     assert ran.moved("restored_differs:") == {"index_k": ran.count("pages_restored")}
-    assert {*ran.verdict.violations} == {*catalog()[of.name].evidence}
+    by_bytes = {name for name in ran.verdict.violations if not name.startswith("read_")}
+    assert by_bytes == {*catalog()[of.name].evidence}
     assert ran.mismatches() == [("index_k", "host", 8_448)]
     assert on_the_device(ran) == 16_384
 
