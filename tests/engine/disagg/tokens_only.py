@@ -15,6 +15,9 @@ import pytest
 import torch
 
 from engine.config import PAGE_TOKENS
+from engine.sched.batch import PrefillBatch
+from engine.shadow.compute import ComputeWatch
+from engine.shadow.reports import unordered
 from kernels.ops import Ops
 from tests.engine.disagg import pairs
 from tests.engine.sched.fakes import next_token
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from engine.disagg.pair import Pair
     from engine.pools.device import DevicePools
     from engine.runner.inputs import DecodeInputs, PrefillInputs
+    from engine.sched.batch import Batch
     from kernels.layout import LayerView
 
 BYTES = 2 * PAGE_TOKENS  # of a page
@@ -41,7 +45,7 @@ def tokens_of(pages: Tensor) -> Any:
 class TokensOnly:
     """Takes the place of `engine.scribe.forward.Scribe` in an engine's assembly."""
 
-    hot = None
+    hot = chosen = None
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -68,6 +72,37 @@ class TokensOnly:
         return next_token(kv[pages].reshape(-1)[:length].tolist())
 
 
+class PagesOnly(ComputeWatch):
+    """Takes the place of `ComputeWatch`: without stores there are no rows to tag, and a step uses
+    whole pages. Whoever hands out or moves a page must have waited for it all the same.
+    """
+
+    def launched(self, batch: Batch) -> None:
+        super().launched(batch)
+        if isinstance(batch, PrefillBatch):
+            spans = [(chunk.start, chunk.end) for chunk in batch.chunks]
+        else:
+            spans = [(length - 1, length) for length in batch.seq_lens]
+        self._used = [
+            (start // PAGE_TOKENS, req.pages[: -(-end // PAGE_TOKENS)])
+            for req, (start, end) in zip(batch.requests, spans, strict=True)
+        ]
+
+    def ended(self) -> None:
+        shadow, book = self.shadow, self.shadow.book
+        op = shadow.begin("decode", "a step", shadow.compute)
+        for first, pages in self._used:
+            unordered(shadow, book.reads(op, pages))
+            unordered(shadow, book.writes(op, pages[first:]))
+        super().ended()
+
+    def chunk(self, *_: Any) -> None:
+        """Said at the end."""
+
+    def rows(self, *_: Any) -> None:
+        """Said at the end."""
+
+
 def digest(view: LayerView, pages: Tensor) -> Tensor:
     """Of the bytes that this model writes: int64 [pages]."""
     rows = view.pages.numpy()[:, :BYTES]
@@ -78,4 +113,5 @@ def play(setting: EngineConfig, story: Callable[[Pair], Awaitable[None]]) -> Pai
     """`pairs.play` with this model on both sides; of the operations only the digest is called."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.assembly.Scribe", TokensOnly)
+        patch.setattr("engine.assembly.ComputeWatch", PagesOnly)
         return pairs.play(setting, story, replace(Ops.reference(), page_digest=digest))
