@@ -11,6 +11,7 @@ from lab.copies import stored_geometry
 from lab.errors import ScenarioError
 from lab.scenario.loader import load_scenario
 from tests.scenarios.paired import Incident, healthy, ran, shipped
+from tests.scenarios.readers import first_wrong, reads, room_of, violations, wrong
 from tests.scenarios.whole import ROOT, SMALL, arms
 
 UNCHECKED, UNCLEARED, PEER, SHIFT = INCIDENTS = (
@@ -73,7 +74,30 @@ def others() -> list[tuple[Incident, str]]:
 def test_the_defect_fails_by_name(of: Incident) -> None:
     found = ran(of, of.bad)
     assert found.as_expected, found.verdict
-    assert {*found.verdict.seen} == of.evidence
+    assert {*found.verdict.seen} >= of.evidence
+
+
+def test_what_lies_at_a_length_of_the_sender_s_is_read_as_nobody_s_or_a_stranger_s() -> None:
+    found = ran(PEER, PEER.bad)
+    for reply in wrong(found):
+        said = reads(found, room_of(reply))[0]
+        assert said["name"] in {"read_foreign_row", "read_uninitialised_row"}
+        assert said["pool"] == "index_k"
+        assert said["output"] <= first_wrong(reply)
+    assert any(said["writer_kind"] == "transfer" for said in violations(found, "read_"))
+
+
+@pytest.mark.parametrize("of", [UNCHECKED, UNCLEARED], ids=lambda of: of.name)
+def test_a_slot_that_says_another_room_names_it_as_the_writer(of: Incident) -> None:
+    found = ran(of, of.bad)
+    [name] = of.evidence
+    told = [fields for _, _, fields in found.history.events if fields.get("name") == name]
+    for said in told:
+        assert said["writer"] == f"wire write of room {said['writer_room']}"
+        assert said["writer_room"] < said["room"]
+        assert said["edge"] == (
+            f"room {said['room']} did not wait for its own write of metadata slot {said['slot']}"
+        )
 
 
 # both metadata incidents have one load
