@@ -16,6 +16,7 @@ from engine.sched.batch import PrefillBatch
 from engine.shadow.changed import Changed
 from engine.shadow.readers import Readers, Rows
 from engine.shadow.reading import Reading
+from engine.shadow.reports import report
 from engine.shadow.writing import Writing
 
 if TYPE_CHECKING:
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.config import EngineConfig
+    from engine.request import Request
     from engine.runner.index_store import StoreTrace
     from engine.runner.inputs import DecodeInputs, PrefillInputs
     from engine.sched.batch import Batch
     from engine.shadow.memory import ShadowMemory
+
+
+TOKEN = "token_of_another_row"
 
 
 class StepWatch(Protocol):
@@ -84,6 +89,7 @@ class ComputeWatch:
         if config.ledger == "full":
             self._judges.append(Changed(shadow, self.readers, self._reading.say))
         self._hisparse = config.hisparse
+        self._batch: list[Request] = []
 
     def admitted(self, req_slot: int, tokens: Sequence[int]) -> None:
         """The context of a request slot begins with ``tokens``, which others have computed."""
@@ -100,6 +106,7 @@ class ComputeWatch:
         for req, start in zip(batch.requests, starts, strict=True):
             if self.readers.sync(req):
                 self.admitted(req.req_slot, req.tokens[:start])
+        self._batch = batch.requests
 
     def chunk(
         self, x: PrefillInputs, step: int, trace: StoreTrace | None, chosen: Tensor | None
@@ -107,6 +114,8 @@ class ComputeWatch:
         """A chunk has run."""
         slot, start, loc = x.req_slot, x.start, _numbers(x.slots)
         op = self._begin("prefill", step, np.array([slot]))
+        end = np.array([start + len(loc) - 1])
+        self.readers.shown(np.array([slot]), _numbers(x.page_table)[None], end)
         if start:
             for judge in self._judges:
                 judge.before(op, _row(slot, start - 1, 0))
@@ -125,6 +134,8 @@ class ComputeWatch:
         slot = _numbers(x.req_slots)
         rows = Rows(slot, _numbers(x.positions), _numbers(x.out_cache_loc))
         op = self._begin("decode", step, slot)
+        self.readers.shown(slot, _numbers(x.page_table), rows.position)
+        self._inputs(op, rows, _numbers(x.tokens))
         chain = self.readers.append(rows, _numbers(x.tokens))
         self._writing.rows(op, rows, chain, _numbers(trace.written))
         found = None if chosen is None or self._hisparse else _numbers(chosen)
@@ -135,11 +146,36 @@ class ComputeWatch:
         """The step has run; the host hears of it when it processes the step."""
         self.shadow.ended()
 
+    def _inputs(self, op: int, rows: Rows, tokens: NDArray[np.int64]) -> None:
+        """The token that a row reads is its context's last one: by now its host has heard of it."""
+        said = zip(self._batch, rows.position.tolist(), tokens.tolist(), strict=True)
+        bad = [lane for lane, each in enumerate(said) if not _is_next(*each)]
+        if bad:
+            lane, at = bad[0], int(rows.position[bad[0]])
+            request = self._batch[lane]
+            report(
+                self.shadow,
+                TOKEN,
+                -1,
+                len(bad),
+                request=request.id,
+                row=lane,
+                position=at,
+                reader=self.shadow.log.said(op, lane),
+                step=self.shadow.log[op].step,
+                output=at - len(request.prompt) + 1,
+            )
+
     def _begin(self, kind: Any, step: int, slot: NDArray[np.int64]) -> int:
         lanes = tuple(self.readers.request[slot].tolist())
         name, stream = f"{kind} step {step}", self.shadow.compute
         self.shadow.running = self.shadow.begin(kind, name, stream, step, lanes)
         return self.shadow.running
+
+
+def _is_next(req: Request, position: int, token: int) -> bool:
+    """Whether a token is that of a request at a position behind its prompt."""
+    return req.output[position - len(req.prompt)] == token
 
 
 def _numbers(values: Tensor) -> NDArray[Any]:

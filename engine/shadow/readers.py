@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from engine.request import Request
 
 
+STRANGE = -1  # the generation of a page that its reader was never given
+
+
 class Rows(NamedTuple):
     """Rows of a step, int64 [n] each: request slots, positions, and the slots of their tokens."""
 
@@ -62,6 +65,19 @@ class Readers:
         self.takes[slot, shown : len(req.pages)] = req.takes[shown:]
         self._held[slot] = (req.pages, len(req.pages))
         return new
+
+    def shown(
+        self, slot: NDArray[np.int64], table: NDArray[np.int32], last: NDArray[np.int64]
+    ) -> None:
+        """The page tables that a step had, [n, W], up to the page of a row's ``last`` position:
+        they are what was read, whatever a request was given.
+        """
+        used = np.arange(table.shape[1]) <= last[:, None] // PAGE_TOKENS
+        lane, index = np.nonzero(used & (table != self.pages[slot]))
+        if len(lane):
+            self.pages[slot[lane], index] = table[lane, index]
+            self.takes[slot[lane], index] = STRANGE
+            self.window[slot[lane], index] = self.entries[slot[lane], index] = -1
 
     def admitted(self, slot: int, tokens: Sequence[int]) -> None:
         """A slot's context begins with ``tokens``, which others have computed."""

@@ -20,7 +20,7 @@ import numpy as np
 from engine.config import C4_RATIO, C128_RATIO, PAGE_TOKENS
 from engine.shadow.chains import UNWRITTEN
 from engine.shadow.ledger import ENTRIES
-from engine.shadow.readers import Rows
+from engine.shadow.readers import STRANGE, Rows
 from engine.shadow.reports import Writer, report, unordered
 from engine.shadow.writing import RING
 
@@ -246,7 +246,8 @@ class Reading:
         if page >= 0:
             if not book.held[page]:
                 return "read_after_free"
-            if self._readers.takes[reader.slot, at // PAGE_TOKENS] != book.generation[page]:
+            given = self._readers.takes[reader.slot, at // PAGE_TOKENS]
+            if given not in (STRANGE, book.generation[page]):
                 return "read_stale_generation"
             own = group.take[row] == book.generation[page]
             shared = group.shape.stride and group.op[row] >= book.since[page]

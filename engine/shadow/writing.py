@@ -60,10 +60,11 @@ class Writing:
         ends = slice(C128_RATIO - 1, n, C128_RATIO)
         self._c128.write(loc[ends] // C128_RATIO, chain[ends], op, 0, take[ends])
         self._tail(op, slot, position, loc, chain)
-        pages = np.unique(loc // PAGE_TOKENS)
+        pages = loc[::PAGE_TOKENS] // PAGE_TOKENS
         self._book.touch(pages)
         indices = np.arange(start // PAGE_TOKENS, start // PAGE_TOKENS + len(pages))
-        self._judge(op, np.full(len(indices), slot), indices, np.zeros(len(indices), dtype=int))
+        lane = np.zeros(len(pages), dtype=np.int64)
+        self._judge(op, pages, np.full(len(pages), slot), indices, lane)
 
     def rows(self, op: int, rows: Rows, chain: Ints, written: Ints) -> None:
         """One token a row was computed; ``written`` int64 [lanes], padding behind the rows."""
@@ -86,7 +87,7 @@ class Writing:
         done = position % C128_RATIO == C128_RATIO - 1
         if done.any():
             self._c128.write(loc[done] // C128_RATIO, chain[done], op, lane[done], take[done])
-        self._judge(op, rows.slot, position // PAGE_TOKENS, lane)
+        self._judge(op, page, rows.slot, position // PAGE_TOKENS, lane)
 
     def _tail(self, op: int, slot: int, position: Ints, loc: Ints, chain: Ints) -> None:
         """The tokens of unfinished groups, which go to the rings."""
@@ -117,10 +118,11 @@ class Writing:
         near = pages[:, None] + np.arange(-reach, reach + 1)
         self._book.touch(near.clip(0, len(self._book.version) - 1).ravel())
 
-    def _judge(self, op: int, slot: Ints, index: Ints, lane: Ints) -> None:
-        """Pages number ``index`` of request slots were written by lanes: are they their own?"""
-        pages, book = self._readers.pages[slot, index], self._book
-        strange = ~book.held[pages] | (book.generation[pages] != self._readers.takes[slot, index])
+    def _judge(self, op: int, pages: Ints, slot: Ints, index: Ints, lane: Ints) -> None:
+        """Lanes wrote pages: are they their own, number ``index`` of request slots?"""
+        book, readers = self._book, self._readers
+        strange = ~book.held[pages] | (book.generation[pages] != readers.takes[slot, index])
+        strange |= pages != readers.pages[slot, index]
         clash = book.copies_in[pages] > 0
         for name, bad in (("write_by_non_owner", strange), ("two_writers_in_flight", clash)):
             if bad.any():
