@@ -74,10 +74,11 @@ def unordered(
 
     Whoever meets one of the two later, as a last writer, is told what was not waited for.
     """
-    pairs: dict[tuple[int, int], list[int]] = {}
+    pairs: dict[tuple[int, int], dict[int, None]] = {}  # the pages of each, once, in order
     for each in found:
-        pairs.setdefault((each.earlier, each.later), []).append(each.page)
-    for (earlier, later), pages in pairs.items():
+        pairs.setdefault((each.earlier, each.later), {})[each.page] = None
+    for (earlier, later), touched in pairs.items():
+        pages = list(touched)
         edge = f"{shadow.log.said(later)} did not wait for {shadow.log.said(earlier)}"
         for op in (earlier, later):
             shadow.common.missing.setdefault(op, edge)
