@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,10 +106,16 @@ def show_replay(parts: Iterable[Mapping[str, Any]], as_json: bool) -> int:
     for part in parts:
         document |= part
         for line in () if as_json else replay_lines(part):
-            show(line)
+            show(indented(line))
     if as_json:
         show_json(document)
     return int(document.get("differs") is not None or not document.get("same", True))
+
+
+def indented(line: str) -> RenderableType:
+    """A line of which whatever does not fit stands under its beginning."""
+    depth = len(line) - len(line.lstrip(" "))
+    return Padding(Text(line.lstrip(" ")), (0, 0, 0, depth), expand=False)
 
 
 def note(text: str) -> None:

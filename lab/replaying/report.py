@@ -21,7 +21,8 @@ def replay_lines(part: Part) -> Iterator[str]:
     if "shortened" in part:
         yield from _shortened(part["shortened"])
     if "bundle" in part:
-        yield f"\nbundle: {part['bundle']}; `kvlab replay {part['bundle']}` runs it again anywhere"
+        yield ""
+        yield f"bundle: {part['bundle']}; `kvlab replay {part['bundle']}` runs it again anywhere"
 
 
 def _which(part: Part) -> str:
@@ -60,7 +61,8 @@ def _concerned(part: Part, at: Part) -> str:
 def _shortened(it: Part) -> Iterator[str]:
     """What is left, what went, and how to run it."""
     spent = "; the tries were used up, --tries N goes on" if it["tries_used_up"] else ""
-    yield f"\nshortened in {_many(it['tries'], 'try', 'tries')}{spent}"
+    yield ""
+    yield f"shortened in {_many(it['tries'], 'try', 'tries')}{spent}"
     some, turns = it["sessions"], it["turns"]
     yield f"  sessions  {len(some)} of {it['sessions_planned']}: {_listed(some)}"
     yield f"  turns     {sum(turns)} of {it['turns_planned']}: {_listed(turns)}"
