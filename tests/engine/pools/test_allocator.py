@@ -97,6 +97,15 @@ def test_whoever_listens_hears_of_pages_that_nobody_holds_any_more() -> None:
     assert heard == [[2, 3]]
 
 
+def test_whoever_listens_hears_of_pages_once_they_are_handed_out() -> None:
+    heard: list[list[int]] = []
+    pool = PageAllocator(4, on_take=lambda pages: heard.append([*pages]))
+    pages = pool.allocate(2)
+    pool.allocate(0)
+    assert heard == [pages]
+    assert pool.generation_of(pages[0]) == 1
+
+
 def test_a_freed_page_is_heard_of_before_it_can_be_handed_out() -> None:
     held: list[bool] = []
     pool = PageAllocator(4, on_free=lambda pages: held.append(pool.holds(pages[0])))
