@@ -1,8 +1,8 @@
 """Cause before effect: from the damage that a reply met back to what made it.
 
-One rule: a link is one damage behind another, earlier and on the same bytes: the same page, host
-page or room, or the very step and lane that wrote last. A copy whose pages nobody told is linked by
-its pool alone, and said to be.
+One rule: a link is one damage behind another, not later and on the same bytes: the same page, host
+page or room, the very step or copy that wrote last, or a page that the same request was to have. A
+copy whose pages nobody told is linked by its pool alone, and said to be.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from lab.explaining.damage import Damage
 
 LONGEST = 3  # a read, the copy that brought the row, and what spoilt the copy
-SAME_STEP, SAME_SLOT, SAME_PAGE, SAME_POOL = 8, 4, 2, 1
+SAME_STEP, SAME_SLOT, SAME_PAGE, SAME_REQUEST, SAME_POOL = 16, 8, 4, 2, 1
+COPIES = ("load", "backup")  # operations with a number
+# Somebody else was given a page that a request still uses: its own steps write there in good faith.
+MISPLACED = ("load_wrote_page_in_use", "page_changed_between_match_and_read")
 
 
 class Chain(NamedTuple):
@@ -47,16 +50,19 @@ def chain_of(effect: Damage, damages: Sequence[Damage]) -> Chain:
 
 def _alike(effect: Damage, cause: Damage) -> int:
     """How surely ``cause`` is behind ``effect``; 0: it is not."""
-    if cause.role not in ("write", "copy") or cause.order > effect.order:
+    if cause.at_ns > effect.at_ns or effect.text("side") != cause.text("side"):
         return 0
-    if effect.role == "write" or effect.text("side") != cause.text("side"):
+    if cause.name not in MISPLACED and (effect.role == "write" or cause.role == "read"):
+        return 0
+    if effect.role == "write" and effect.name != "write_by_non_owner":
         return 0
     pools = {effect.text("pool"), cause.text("pool")} - {""}
     if len(pools) > 1:
         return 0
     score = SAME_STEP * _same_step(effect, cause)
     score += SAME_SLOT * _same(effect, cause, "slot", "slot")
-    score += SAME_PAGE * _same_place(effect, cause)
+    score += SAME_PAGE * (_same_place(effect, cause) or _same_copy(effect, cause))
+    score += SAME_REQUEST * _same_request(effect, cause)
     if not score and effect.role == "read" and cause.role == "copy":
         score = SAME_POOL * (effect.text("writer_kind") == "load" and len(pools) == 1)
     return score
@@ -67,6 +73,21 @@ def _same_step(effect: Damage, cause: Damage) -> bool:
     padded = effect.text("writer_kind") == "padding"
     step = cause.number("step") or cause.number("writer_step")
     return padded and step > 0 and step == effect.number("writer_step")
+
+
+def _same_copy(effect: Damage, cause: Damage) -> bool:
+    """Whether the copy that wrote last is the cause's own, or one that it was to wait for."""
+    if effect.text("writer_kind") not in COPIES or not effect.text("writer"):
+        return False
+    copy = " ".join(effect.text("writer").split()[:2])  # ``load 4``
+    edge = f"{cause.text('edge')} "
+    return f"{cause.text('writer')} ".startswith(f"{copy} ") or edge.endswith(f" {copy} ")
+
+
+def _same_request(effect: Damage, cause: Damage) -> bool:
+    """Whether the cause names the reader, or of a write its writer."""
+    known = effect.number("writer_request" if effect.role == "write" else "request")
+    return known in cause.hurt
 
 
 def _same_place(effect: Damage, cause: Damage) -> bool:

@@ -106,14 +106,14 @@ def _explain(evidence: Evidence, case: Case, kind: str) -> Explanation:
     wrong, request = first_wrong(reply), evidence.request_of(reply)
     met = evidence.met(reply, wrong) if kind == Kind.CORRUPT.value else evidence.failed(reply)
     chain = chain_of(met.damage, evidence.damages) if met.damage else None
-    rule = rule_of([*met.reads, *chain.links], facts_of(history)) if chain else None
+    rule = rule_of([*reversed(met.reads), *chain.links], facts_of(history)) if chain else None
     return Explanation(
         history=history,
         case=case,
         kind=kind,
         request=request,
         wrong=wrong,
-        reached_ns=evidence.timeline.heard_ns(reply, wrong.index) if wrong else None,
+        reached_ns=evidence.timeline.heard_ns(reply, request, wrong.index) if wrong else None,
         how=met.how,
         reads=met.reads,
         chain=chain,

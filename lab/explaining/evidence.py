@@ -96,7 +96,9 @@ class Evidence:
         if damage.role == "read" and "output" in damage.fields:
             return damage.number("output") <= index
         late = damage.role in ("token", "slot")
-        until = (self.timeline.heard_ns if late else self.timeline.computed_ns)(reply, index)
+        until = (self.timeline.heard_ns if late else self.timeline.computed_ns)(
+            reply, self.request_of(reply), index
+        )
         return until is not None and damage.at_ns <= until
 
     def _inherited(self, reply: Reply, wrong: Divergence | None, request: int) -> Met:

@@ -58,7 +58,9 @@ def what_it_read(it: Explanation) -> list[str]:
     if it.how != "read":
         told.append(JOINED[it.how])
     elif len(it.reads) > 1:
-        told.append(f"By then the reply had read wrong rows {len(it.reads):,} times: {_spans(it)}.")
+        told.append(
+            f"{len(it.reads):,} events tell of wrong rows that it read by then: {_spans(it)}."
+        )
     return told
 
 

@@ -24,7 +24,7 @@ def explain(results: Results, run: str, arm: str | None, session: int | None) ->
     found = _found(results, run, arm)
     it = _chosen(found, session)
     if it is None:
-        show(_nothing(found, session))
+        show(" ".join([_nothing(found, session), *_unseen(results, run, found)]))
         return
     show("\n".join([f"run {run}, {results.run(run).scenario}", *said(it), *_others(found, it)]))
 
@@ -34,7 +34,8 @@ def explain_json(results: Results, run: str, arm: str | None, session: int | Non
     found = _found(results, run, arm)
     it = _chosen(found, session)
     if it is None:
-        show_json({"run": run, "found": "nothing", "said": [_nothing(found, session)]})
+        lines = [_nothing(found, session), *_unseen(results, run, found)]
+        show_json({"run": run, "found": "nothing", "said": lines})
     else:
         show_json(document(run, it, len(_alike(found, it)) - 1))
 
@@ -100,3 +101,20 @@ def _nothing(found: Mapping[str, Sequence[Explanation]], session: int | None) ->
     failed = sorted({it.reply.session for it in _failed(found)})
     some = ", ".join(str(number) for number in failed[:20]) or "none"
     return f"Session {session}: no judge failed it in {where}. Those that failed: {some}."
+
+
+def _unseen(results: Results, run: str, found: Mapping[str, Sequence[Explanation]]) -> list[str]:
+    """What the ledger saw though no reply shows it, an arm a sentence."""
+    judged = {arm.name: _times(arm.violations) for arm in results.verdict(run).arms}
+    return [
+        f'"{name}": the ledger saw {seen} all the same, and no reply shows it.'
+        for name in found
+        if not found[name] and (seen := judged.get(name))
+    ]
+
+
+def _times(counts: Mapping[str, int]) -> str:
+    """``restored_page_differs 3 times, ...``; empty where there are none."""
+    return ", ".join(
+        f"{name} " + ("once" if n == 1 else f"{n:,} times") for name, n in counts.items() if n
+    )

@@ -22,9 +22,10 @@ def lines(found: Sequence[Explanation]) -> list[str]:
     corrupt = _corrupt(found)
     told = [line(it) for it in corrupt]
     if len(corrupt) < len(found):
-        told.append(
-            f"{len(found) - len(corrupt)} more sessions failed otherwise than by their text."
-        )
+        others = len(found) - len(corrupt)
+        many = "sessions failed otherwise than by their text"
+        one = "session failed otherwise than by its text"
+        told.append(f"{others} more {one if others == 1 else many}.")
     return [*told, total(corrupt)]
 
 

@@ -130,10 +130,14 @@ def _next(it: Explanation) -> list[str]:
     told = [f"{root.name} was seen {times} in this arm, in {events}."]
     if spread.readers:
         told.append(
-            f"The same page was read wrongly by {spread.readers} other requests, of "
-            f"{spread.sessions} other sessions."
+            f"The same page was read wrongly by {_count(spread.readers, 'other request')}, of "
+            f"{_count(spread.sessions, 'other session')}."
         )
     return told
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
 
 
 def _exposure(it: Explanation) -> list[str]:

@@ -60,7 +60,7 @@ def writer(damage: Damage) -> str:
         if lane is not None and not {f"row {lane}", f"lane {lane}"} & set(_pairs(told)):
             more.append(f"lane {lane}")
         at_us = damage.fields.get("writer_at_us")
-        when = f", at {seconds(int(at_us) * 1000)}" if at_us is not None else ""
+        when = f" (at {seconds(int(at_us) * 1000)})" if at_us is not None else ""
         return ", ".join([told, *more]) + when
     return named
 

@@ -79,3 +79,19 @@ def test_a_write_and_a_token_have_nothing_behind_them() -> None:
     before = violation("write_by_non_owner", 0.1, page=3)
     for name in ("padded_row_wrote_owned_slot", "token_of_another_row"):
         assert len(chain(violation(name, 0.2, page=3), before).links) == 1
+
+
+def test_a_request_whose_page_was_given_away_writes_there_in_good_faith() -> None:
+    load = violation("load_wrote_page_in_use", 0.3, victim="request 7", page=3, host_page=8)
+    write = violation("write_by_non_owner", 0.6, page=245, pool="index_k", writer_request=7)
+    found = chain(read("read_foreign_row", by=2, writer_kind="decode"), load, write)
+    assert names(found)[1:] == ["write_by_non_owner", "load_wrote_page_in_use"] and found.sure
+
+
+def test_a_load_is_known_by_its_number_though_another_of_its_pages_is_named() -> None:
+    effect = read("read_foreign_row", by=2, writer_kind="load", writer="load 4 of host page 14")
+    mine = violation("restored_page_differs", 0.4, page=3, writer="load 4 of host page 7")
+    others = violation("restored_page_differs", 0.5, page=3, writer="load 41 of host page 7")
+    assert chain(effect, mine, others).links[1].at_ns == 400_000_000
+    edge = violation("host_page_changed_under_load", edge="backup 36 did not wait for load 4")
+    assert names(chain(effect, edge))[1:] == ["host_page_changed_under_load"]

@@ -1,0 +1,121 @@
+"""`kvlab explain`: a stored run's bad replies, in words and as documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.app import answer
+from lab.records import ArmHistory, Reply
+from lab.running import judge_run
+from lab.store import open_results
+from tests.lab.explaining.histories import PADDING, arm, bad, read, violation
+from tests.lab.replies import said
+
+PLAIN = "<think>Say it.</think>\n\nIt is done."
+
+
+def right(session: int) -> Reply:
+    """A reply that no judge fails: it calls nothing, and was to call nothing."""
+    return replace(said(PLAIN, expected=PLAIN), session=session, expected_call={})
+
+
+def stored(tmp_path: Path, *arms: ArmHistory, judged: bool = True) -> str:
+    """A database with one run of these arms: its path."""
+    path = tmp_path / "lab.duckdb"
+    with open_results(path) as results:
+        run = results.begin_run("made_up", "name: made_up\n", 0, {})
+        for made in arms:
+            results.save_arm(run, made)
+        results.finish_run(run, "done")
+        if judged:
+            judge_run(results, run)
+    return str(path)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    """Sessions 0 and 3 read a row that padding had written; session 1 is right."""
+    reads = [read("read_foreign_row", by=n, **PADDING) for n in (1, 31)]
+    return stored(tmp_path, arm(bad(0, 0, 6), right(1), bad(3, 0, 9), events=tuple(reads)))
+
+
+def test_the_most_telling_reply_is_explained_and_the_others_are_counted(
+    db: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["explain", "--db", db]) == 0
+    told = capsys.readouterr().out
+    assert "made_up" in told and "session 0, turn 0, request 1" in told
+    assert "dead_rows" in told and "There is 1 other of this arm" in told
+
+
+def test_a_session_is_explained_by_its_number(db: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(["explain", "--db", db, "--session", "3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["session"], told["request"], told["found"]) == (3, 31, "wrong_row")
+
+
+def test_a_session_that_did_not_fail_is_told_with_those_that_did(
+    db: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["explain", "--db", db, "--session", "1"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Session 1: no judge failed it" in told and "Those that failed: 0, 3." in told
+
+
+def test_all_prints_a_line_a_session_and_the_share(
+    db: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["explain", "--db", db, "--all"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "session 0 turn 0, token 6: read_foreign_row" in told
+    assert "in 2 of 2 corrupt sessions (100 %)" in told
+    assert answer(["explain", "--db", db, "--all", "--json"]) == 0
+    (only,) = json.loads(capsys.readouterr().out)["arms"]
+    assert (only["corrupt"], only["found"], len(only["sessions"])) == (2, 2, 2)
+
+
+def test_a_run_without_a_failed_reply_says_what_the_ledger_saw(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = violation("padded_row_wrote_owned_slot", owner="request 1")
+    made = arm(right(0), events=(write,))
+    made.counters["violation:padded_row_wrote_owned_slot"] = 1
+    path = stored(tmp_path, made)
+    assert answer(["explain", "--db", path]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "there is nothing to explain" in told and "padded_row_wrote_owned_slot once" in told
+    assert answer(["explain", "--db", path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["found"] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--arm", "bf61"], "--arm bf61: no such arm; accepted: 'bf16'"),
+        (["--all", "--session", "0"], "--all with --session"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    db: str, arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(["explain", "--db", db, *arguments]) == 2
+    told = capsys.readouterr()
+    assert problem in told.err and not told.out
+
+
+def test_a_run_that_nobody_judged_says_how_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stored(tmp_path, arm(bad(0, 0, 6)), judged=False)
+    assert answer(["explain", "--db", path]) == 2
+    assert "kvlab judge" in capsys.readouterr().err
+
+
+def test_show_tells_of_it(db: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(["show", "--db", db, "--session", "3"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"--db {db} --session 3` says why" in told
