@@ -43,6 +43,7 @@ class Readers:
         shape = (requests + 1, context // PAGE_TOKENS)
         self.pages = np.zeros(shape, dtype=np.int64)
         self.takes = np.zeros(shape, dtype=np.int64)
+        self._given = np.zeros((*shape, 2), dtype=np.int64)  # pages and takes as requests have them
         self.window = np.full(shape, -1, dtype=np.int64)
         self.entries = np.full(shape, -1, dtype=np.int64)
         self.chain = np.zeros((requests + 1, context + 1), dtype=np.int64)
@@ -63,6 +64,8 @@ class Readers:
             self.window[slot] = self.entries[slot] = -1
         self.pages[slot, shown : len(req.pages)] = req.pages[shown:]
         self.takes[slot, shown : len(req.pages)] = req.takes[shown:]
+        self._given[slot, shown : len(req.pages), 0] = req.pages[shown:]
+        self._given[slot, shown : len(req.pages), 1] = req.takes[shown:]
         self._held[slot] = (req.pages, len(req.pages))
         return new
 
@@ -75,8 +78,10 @@ class Readers:
         used = np.arange(table.shape[1]) <= last[:, None] // PAGE_TOKENS
         lane, index = np.nonzero(used & (table != self.pages[slot]))
         if len(lane):
-            self.pages[slot[lane], index] = table[lane, index]
-            self.takes[slot[lane], index] = STRANGE
+            found, given = table[lane, index], self._given[slot[lane], index]
+            self.pages[slot[lane], index] = found
+            its = given[:, 1]
+            self.takes[slot[lane], index] = np.where(found == given[:, 0], its, STRANGE)
             self.window[slot[lane], index] = self.entries[slot[lane], index] = -1
 
     def admitted(self, slot: int, tokens: Sequence[int]) -> None:

@@ -120,9 +120,11 @@ class Writing:
 
     def _judge(self, op: int, pages: Ints, slot: Ints, index: Ints, lane: Ints) -> None:
         """Lanes wrote pages: are they their own, number ``index`` of request slots?"""
-        book, readers = self._book, self._readers
-        strange = ~book.held[pages] | (book.generation[pages] != readers.takes[slot, index])
-        strange |= pages != readers.pages[slot, index]
+        book, mine = self._book, self._readers.pages[slot, index]
+        strange = ~book.held[pages] | (book.generation[pages] != self._readers.takes[slot, index])
+        if (elsewhere := pages != mine).any():
+            book.touch(mine[elsewhere])  # where the rows are missed
+            strange |= elsewhere
         clash = book.copies_in[pages] > 0
         for name, bad in (("write_by_non_owner", strange), ("two_writers_in_flight", clash)):
             if bad.any():
