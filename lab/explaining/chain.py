@@ -7,6 +7,7 @@ copy whose pages nobody told is linked by its pool alone, and said to be.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.explaining.damage import ROWS
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 LONGEST = 3  # a read, the copy that brought the row, and what spoilt the copy
 SAME_STEP, SAME_SLOT, SAME_PAGE, SAME_REQUEST, SAME_POOL = 16, 8, 4, 2, 1
-COPIES = ("load", "backup")  # operations with a number
+COPIES = ("load", "backup")
+COPY = re.compile(r"\b(?:load|backup) \d+")  # an operation by its number
+HOST_PAGE = re.compile(r"\bhost page (\d+)")
 # Somebody else was given a page that a request still uses: its own steps write there in good faith.
 MISPLACED = ("load_wrote_page_in_use", "page_changed_between_match_and_read")
 
@@ -76,12 +79,14 @@ def _same_step(effect: Damage, cause: Damage) -> bool:
 
 
 def _same_copy(effect: Damage, cause: Damage) -> bool:
-    """Whether the copy that wrote last is the cause's own, or one that it was to wait for."""
-    if effect.text("writer_kind") not in COPIES or not effect.text("writer"):
+    """Whether a copy that brought the row is the cause's own, or one that it was to wait for:
+    ``load 4 of host page 3, which backup 1 filled`` names both.
+    """
+    if effect.text("writer_kind") not in COPIES:
         return False
-    copy = " ".join(effect.text("writer").split()[:2])  # ``load 4``
-    edge = f"{cause.text('edge')} "
-    return f"{cause.text('writer')} ".startswith(f"{copy} ") or edge.endswith(f" {copy} ")
+    brought = COPY.findall(effect.text("writer"))
+    told = COPY.findall(f"{cause.text('writer')} {cause.text('edge')}")
+    return any(copy in told for copy in brought)
 
 
 def _same_request(effect: Damage, cause: Damage) -> bool:
@@ -98,10 +103,16 @@ def _same_place(effect: Damage, cause: Damage) -> bool:
             return False
     return (
         _same(effect, cause, "page", "page")
-        or _same(effect, cause, "host_page", "host_page")
+        or _host_page(effect) == _host_page(cause) != ""
         or _same(effect, cause, "writer_room", "writer_room")
         or _same(effect, cause, "room", "writer_room")
     )
+
+
+def _host_page(damage: Damage) -> str:
+    """The host page that a row came from, by its field or by the writer's sentence."""
+    named = HOST_PAGE.search(damage.text("writer")) if "host_page" not in damage.fields else None
+    return named[1] if named else damage.text("host_page")
 
 
 def _same(effect: Damage, cause: Damage, one: str, other: str) -> bool:

@@ -88,7 +88,8 @@ def place(damage: Damage) -> str:
 def who_wrote(it: Explanation) -> list[str]:
     """The last writer by the reader's event; and the root's, where that says another thing."""
     assert it.effect is not None and it.root is not None
-    told = {writer(link): None for link in (it.effect, it.root)}
+    first, root = writer(it.effect), writer(it.root)
+    told = [first] if root and first.startswith(root) else list(dict.fromkeys([first, root]))
     sentences = [f"{by}." for by in told if by]
     if it.effect.role not in ROWS:
         return []
@@ -102,8 +103,10 @@ def whose(it: Explanation) -> list[str]:
         return []
     now, then = _owner(it.effect), _owner(it.root)
     told = [f"{now} held the page when it was seen."] if now else []
-    if then and it.root is not it.effect:
-        told.append(f"{then} held it when it was written.")
+    if then and then == now and it.root is not it.effect:
+        told = [f"{now} held the page, when it was damaged and when it was read."]
+    elif then and it.root is not it.effect:
+        told.append(f"{then} held what was damaged first.")
     if by := it.root.number("writer_request") or it.root.number("writer_room"):
         told.append(f"The writer worked for request {by}, which " + _had(by, now or then) + ".")
     freed = it.effect.text("freed") or it.root.text("freed")

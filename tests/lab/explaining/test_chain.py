@@ -95,3 +95,14 @@ def test_a_load_is_known_by_its_number_though_another_of_its_pages_is_named() ->
     assert chain(effect, mine, others).links[1].at_ns == 400_000_000
     edge = violation("host_page_changed_under_load", edge="backup 36 did not wait for load 4")
     assert names(chain(effect, edge))[1:] == ["host_page_changed_under_load"]
+
+
+def test_a_load_s_sentence_names_the_host_page_and_the_backup_that_filled_it() -> None:
+    loaded = {"writer_kind": "load", "writer": "load 1 of host page 3, which backup 1 filled"}
+    effect = read("read_uninitialised_row", by=2, **loaded)
+    raced = violation("unordered_access", 0.2, page=9, edge="step 2 did not wait for backup 1")
+    other = violation("unordered_access", 0.3, page=9, edge="step 7 did not wait for backup 11")
+    changed = violation("page_changed_under_backup", 0.2, pool="index_k", page=9, host_page=3)
+    found = chain(effect, raced, other, changed)
+    assert found.sure and found.links[-1].at_ns == 200_000_000
+    assert sorted(names(found)[1:]) == ["page_changed_under_backup", "unordered_access"]
