@@ -24,26 +24,35 @@ if TYPE_CHECKING:
 
 
 def shorten(case: Case, most: int, file: Path) -> dict[str, Any]:
-    """Shorten the case's schedule and write what is left as a scenario to ``file``."""
+    """Shorten the case's schedule; ``file`` holds the shortest so far as a scenario, so that an
+    interruption loses nothing.
+    """
     whole = subject(case.scenario, case.arm, case.run.seed)
-    found: dict[Schedule, tuple[ArmHistory, ArmVerdict]] = {
-        whole.whole: (case.history, case.verdict)
-    }
+    found: dict[Schedule, tuple[ArmHistory, ArmVerdict]] = {}
+
+    def keep(schedule: Schedule, ended: tuple[ArmHistory, ArmVerdict]) -> None:
+        found[schedule] = ended
+        named = [case.stop.name] if case.stop.name else []
+        save(file, whole.text(schedule, _name(case), expectation(ended[1].verdict, named)))
+
+    def fails(schedule: Schedule) -> bool:
+        ended = _ended(case, whole, schedule)
+        if ended is not None:
+            keep(schedule, ended)
+        return ended is not None
+
+    keep(whole.whole, (case.history, case.verdict))
     with counting(f"shortening session {case.session}", "tries") as tick:
-
-        def fails(schedule: Schedule) -> bool:
-            ended = _ended(case, whole, schedule)
-            if ended is not None:
-                found[schedule] = ended
-            return ended is not None
-
         tries = Tries(fails, most, tick)
-        best = shortened(whole.whole, tries)
-    history, verdict = found[best]
-    names = [case.stop.name] if case.stop.name else []
-    save(file, whole.text(best, _name(case), expectation(verdict.verdict, names)))
+        best = shortened(whole.whole, tries)  # the last one that failed
+    return {"scenario": str(file), **_document(whole, best, tries, *found[best])}
+
+
+def _document(
+    whole: Subject, best: Schedule, tries: Tries, history: ArmHistory, verdict: ArmVerdict
+) -> dict[str, Any]:
+    """What is left of the schedule, what was dropped, and how it ended."""
     return {
-        "scenario": str(file),
         "tries": tries.used,
         "tries_used_up": tries.short,
         "sessions": list(best.sessions),

@@ -74,6 +74,7 @@ def test_what_is_left_fails_alike_and_its_file_runs_to_the_same_digest(
     assert file.expect["bad"].verdict == "corrupt"
 
 
+@pytest.mark.slow
 def test_shortening_again_ends_alike(case: Case, short: dict[str, Any], tmp_path: Path) -> None:
     again = shorten(case, 40, tmp_path / "short.yaml")
     text = Path(short["scenario"]).read_text(encoding="utf-8")
@@ -87,6 +88,18 @@ def test_without_tries_the_file_is_the_arm_as_it_ran(case: Case, tmp_path: Path)
     assert short["history_digest"] == case.history.history_digest
     file = load_scenario(tmp_path / "short.yaml")
     assert file.settings(file.arms[0]) == case.history.settings
+
+
+def test_what_was_found_before_an_interruption_is_in_the_file(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trying, "run_arm", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        shorten(case, 40, tmp_path / "short.yaml")
+    assert load_scenario(tmp_path / "short.yaml").name == f"halved_session_{SESSION}"
 
 
 def test_a_schedule_that_cannot_be_run_does_not_fail(
