@@ -4,12 +4,12 @@ name, its writer and what was not waited for, at or before the reply's first wro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from engine.text.tokenizer import encode
 from tests.scenarios.dirty import dirty
+from tests.scenarios.readers import first_wrong, reads, room_of, violations, wrong
 from tests.scenarios.test_prefix_incidents import INCIDENTS, ran
 
 if TYPE_CHECKING:
@@ -59,15 +59,14 @@ EACH = pytest.mark.parametrize("of", FAULTS, ids=lambda of: of.name)
 @EACH
 def test_a_corrupt_reply_read_a_row_that_was_told_by_its_first_wrong_token(of: Fault) -> None:
     found = of.ran
-    corrupt = [reply for reply in found.history.replies if reply.raw_text != reply.expected_text]
-    assert corrupt
-    for reply in corrupt:
+    assert wrong(found)
+    for reply in wrong(found):
         assert told(found, reply), reply.request_id
 
 
 @EACH
 def test_the_first_row_names_its_writer_and_what_was_not_waited_for(of: Fault) -> None:
-    first = reads(of.ran)[0]
+    first = violations(of.ran, "read_")[0]
     assert first["name"] == of.read
     assert of.writer in first["writer"]
     assert of.edge in first.get("edge", "")
@@ -76,14 +75,14 @@ def test_the_first_row_names_its_writer_and_what_was_not_waited_for(of: Fault) -
 
 def test_a_mirror_too_small_leaves_the_rows_that_it_has_no_room_for() -> None:
     found = FAULTS[0].ran
-    assert {(each["pool"], each["n"]) for each in reads(found)} == {("index_k", 31)}
-    differing = [each for each in events(found) if each["name"] == "restored_page_differs"]
+    assert {(each["pool"], each["n"]) for each in violations(found, "read_")} == {("index_k", 31)}
+    differing = violations(found, "restored_page_differs")
     assert {(each["writer_kind"], each["rows_left"]) for each in differing} == {("load", 31)}
 
 
 def test_a_read_that_did_not_wait_says_for_which_load() -> None:
     [of] = [of for of in INCIDENTS if of.name == "index_k_read_before_load"]
-    found = events(ran(of, of.bad))
+    found = violations(ran(of, of.bad), "")
     assert {each["name"] for each in found} == {"read_before_load"}
     assert found[0]["edge"] == "the read of index_k did not wait for load 1"
     assert (found[0]["writer"], found[0]["writer_kind"]) == ("load 1", "load")
@@ -91,24 +90,5 @@ def test_a_read_that_did_not_wait_says_for_which_load() -> None:
 
 def told(of: Ran, reply: Reply) -> bool:
     """Whether a bad read of a reply's request was told no later than its first wrong token."""
-    assert reply.request_id is not None
-    request, wrong = int(reply.request_id.rpartition("-")[2]), first_wrong(reply)
-    mine = [each for each in reads(of) if each["request"] == request]
-    return any(each.get("output", 0) <= wrong for each in mine)
-
-
-def first_wrong(reply: Reply) -> int:
-    """The number of the first token that is not the expected one."""
-    said, expected = encode(reply.raw_text or ""), encode(reply.expected_text)
-    pairs = enumerate(zip(said, expected, strict=False))
-    return next((i for i, (one, other) in pairs if one != other), min(len(said), len(expected)))
-
-
-def events(of: Ran) -> list[dict[str, Any]]:
-    """The violations of a run, in order."""
-    return [fields for _, kind, fields in of.history.events if kind == "violation"]
-
-
-def reads(of: Ran) -> list[dict[str, Any]]:
-    """Those that tell of a bad row that was read."""
-    return [each for each in events(of) if each["name"].startswith("read_")]
+    mine = reads(of, room_of(reply))
+    return any(each.get("output", 0) <= first_wrong(reply) for each in mine)

@@ -65,6 +65,7 @@ def test_forced_replies_are_corrupt_and_c4_latents_alone_come_back_right() -> No
     assert ran.verdict.replies_corrupt > 0
     assert ran.count("path_rows:index_k:load:token_granular:layer_first") > 0
     assert {*ran.moved("restored_differs:")} == {"swa", "c128", "index_k"}
+    assert "read_foreign_row" in ran.verdict.violations
 
 
 def test_page_first_has_no_token_path_to_force() -> None:
