@@ -157,6 +157,11 @@ def wall_s() -> float:
     return time.perf_counter()
 
 
+def cpu_s() -> float:
+    """Seconds that this process has computed, on all its threads, for durations."""
+    return time.process_time()
+
+
 def wall_date() -> datetime:
     """The real date, UTC: names runs, decides nothing."""
     return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""`kvlab bench bisect`: measurements of the lab itself."""
+"""`kvlab bench bisect|ledger`: measurements of the lab itself."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ Worlds = Annotated[
 ]
 Methods = Annotated[
     str, typer.Option("--methods", metavar="A,B", help="Only these; by default, all.")
+]
+Rounds = Annotated[
+    int, typer.Option("--rounds", metavar="N", min=1, max=1000, help="Runs of each level.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="One rate, no misspecified worlds.")]
 
@@ -45,3 +48,23 @@ def bisect_(
         show_json(document(cells, seed or 0))
     else:
         show(tables(cells, len(TOGGLES)))
+
+
+@app.command("ledger")
+def ledger(
+    sessions: o.Sessions = 24,
+    rounds: Rounds = 3,
+    seed: o.Seed = None,
+    as_json: o.Json = False,
+) -> None:
+    """Compare what the levels of the shadow memory cost: one reference load at each, in turn."""
+    from lab.bench_ledger import document, load, measure, table
+    from lab.progress import counting
+
+    n = sessions or 24
+    with counting("bench ledger", "runs") as tick:
+        levels = measure(load(n), rounds, seed or 0, tick)
+    if as_json:
+        show_json(document(levels, n, rounds, seed or 0))
+    else:
+        show(table(levels, n, rounds))
