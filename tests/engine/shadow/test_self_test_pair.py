@@ -1,0 +1,55 @@
+"""Rows that came over the wire, changed behind their transfer: their writer is the wire's write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from engine.disagg.pair import Pair
+from tests.engine.disagg.pairs import config, play, read, rest
+from tests.engine.shadow.meddled import Case, Meddled
+from tests.engine.waves import SESSIONS
+
+TOGGLES: list[dict[str, Any]] = [{}, {"index_k": "bf16", "overlap": True, "tp": 2}]
+
+
+def named(toggles: dict[str, Any]) -> str:
+    return "+".join(f"{name}={value}" for name, value in toggles.items())
+
+
+async def three_replies(pair: Pair) -> None:
+    handles = [pair.submit(each.tokens[: each.replies[0][0]], 40) for each in SESSIONS[:3]]
+    await asyncio.gather(*(read(handle) for handle in handles), return_exceptions=True)
+
+
+def meddled(seed: int, **toggles: Any) -> tuple[Sequence[Case], list[dict[str, Any]]]:
+    """The cases of one load, on its decode side, and all that was found."""
+    made: list[Meddled] = []
+
+    async def story(pair: Pair) -> None:
+        made.append(Meddled(pair.decode[0], seed, None))
+        await three_replies(pair)
+
+    pair = play(config(ledger="full", **toggles), story)
+    events = [event.fields for event in pair.events.events if event.kind == "violation"]
+    return made[0].cases, events
+
+
+@pytest.mark.parametrize("toggles", TOGGLES, ids=named)
+def test_a_healthy_pair_is_told_of_nothing_by_its_bytes(toggles: dict[str, Any]) -> None:
+    async def story(pair: Pair) -> None:
+        await three_replies(pair)
+        await rest(pair)
+
+    play(config(ledger="full", **toggles), story)
+
+
+def test_each_change_on_the_decode_side_is_found_and_no_other() -> None:
+    cases, events = meddled(0)
+    assert [str(case) for case in cases if not case.right] == []
+    found = [event for case in cases for event in case.seen]
+    assert len(found) == len(events) > 0
+    assert any(event["writer_kind"] == "transfer" for event in found if "writer_kind" in event)
