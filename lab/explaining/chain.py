@@ -21,6 +21,7 @@ LONGEST = 3  # a read, the copy that brought the row, and what spoilt the copy
 SAME_STEP, SAME_SLOT, SAME_PAGE, SAME_REQUEST, SAME_POOL = 16, 8, 4, 2, 1
 COPIES = ("load", "backup")
 COPY = re.compile(r"\b(?:load|backup) \d+")  # an operation by its number
+ALIASED = {"row_shared_by_two_slots": "lost_slot"}
 HOST_PAGE = re.compile(r"\bhost page (\d+)")
 # Somebody else was given a page that a request still uses: its own steps write there in good faith.
 MISPLACED = ("load_wrote_page_in_use", "page_changed_between_match_and_read")
@@ -63,12 +64,20 @@ def _alike(effect: Damage, cause: Damage) -> int:
     if len(pools) > 1:
         return 0
     score = SAME_STEP * _same_step(effect, cause)
-    score += SAME_SLOT * _same(effect, cause, "slot", "slot")
+    score += SAME_SLOT * _same(effect, cause, "slot", ALIASED.get(cause.name, "slot"))
     score += SAME_PAGE * (_same_place(effect, cause) or _same_copy(effect, cause))
     score += SAME_REQUEST * _same_request(effect, cause)
-    if not score and effect.role == "read" and cause.role == "copy":
-        score = SAME_POOL * (effect.text("writer_kind") == "load" and len(pools) == 1)
-    return score
+    return score or SAME_POOL * _same_pool(effect, cause)
+
+
+def _same_pool(effect: Damage, cause: Damage) -> bool:
+    """Whether a copy of the pool, or rows of it that share bytes, may be behind a read of it."""
+    if effect.role != "read" or not effect.text("pool"):
+        return False
+    kind = effect.text("writer_kind")
+    if cause.name in ALIASED:
+        return effect.text("pool") == "index_k" and kind in ("prefill", "decode")
+    return cause.role == "copy" and kind == "load"
 
 
 def _same_step(effect: Damage, cause: Damage) -> bool:

@@ -31,6 +31,7 @@ ROLES: Mapping[str, Role] = {
     "first_token_of_another_room": "slot",
     **dict.fromkeys(FAULTS, "fault"),
 }
+ITSELF = "itself"
 NAMED = ("request", "victim", "owner", "victim_room", "room")  # a room has its request's number
 REQUEST = re.compile(r"request (\d+)")
 
@@ -60,9 +61,13 @@ class Damage:
 
     @property
     def parties(self) -> tuple[str, ...]:
-        """The kinds of the operations in it: ``padding``, ``load``, ``backup``, ``wire``, ..."""
-        first = str(self.fields.get("reader", "")).partition(" ")[0]
-        return tuple(kind for kind in (str(self.fields.get("writer_kind", "")), first) if kind)
+        """The kinds of the operations in it: ``padding``, ``load``, ``backup``, ``wire``, ...;
+        ``itself`` where a request wrote what it read: its other row has the same bytes.
+        """
+        first = self.text("reader").partition(" ")[0]
+        own = self.number("request") and self.number("request") == self.number("writer_request")
+        kinds = (self.text("writer_kind"), first, ITSELF if own else "")
+        return tuple(kind for kind in kinds if kind)
 
     def number(self, key: str) -> int:
         """A field's number, of ``7`` as of ``request 7``; 0 where there is none."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, get_type_hints
 
 from engine.seams import Seams
 from lab.copies import BY_TOKEN, copy_paths, stored_geometry
+from lab.explaining.damage import ITSELF
 
 if TYPE_CHECKING:
     from lab.explaining.damage import Damage
@@ -67,6 +68,7 @@ RULES: tuple[Rule, ...] = (
     Rule(("restored_page_differs",), ("host_layout", "host_reuse", "token_transfer"), vague=True),
     Rule(("room_bytes_differ",), ("peer_layout",), tier="decode"),
     Rule(("room_bytes_differ",), ("room_fence", "peer_layout"), vague=True),
+    Rule(("read_foreign_row",), ("index_k_buffer",), party=ITSELF),
     Rule(BY_OPERATION, PADDING, party="padding"),
     Rule(BY_OPERATION, ("peer_layout",), party="transfer", tier="decode"),
     Rule(BY_OPERATION, ("room_fence",), party="transfer"),
@@ -171,9 +173,14 @@ def _holds(rule: Rule, link: Damage, facts: Facts) -> bool:
     return (
         link.name in rule.names
         and rule.party in ("", *link.parties)
-        and (not rule.tier or (rule.tier, pool) in facts.unlike)
+        and (not rule.tier or _unlike(rule.tier, pool, facts))
         and (not rule.cut or pool in facts.cut)
     )
+
+
+def _unlike(tier: str, pool: str, facts: Facts) -> bool:
+    """Whether the pool is another on that tier; of damage that names no pool, whether any is."""
+    return any(where == tier and pool in ("", unlike) for where, unlike in facts.unlike)
 
 
 def _first(documented: type) -> str:

@@ -116,8 +116,8 @@ def _steps(it: Explanation) -> list[str]:
         told.append(f"{it.reply.done_s:.6f} s  the reply's end")
     if not it.chain.sure:
         told.append(
-            "The first of them is joined by its pool alone: which of its pages came back as the "
-            "page that was read is not recorded."
+            "The first of them is joined by its pool alone: that it hit the very row that "
+            "was read is not recorded."
         )
     return told
 

@@ -106,3 +106,11 @@ def test_a_load_s_sentence_names_the_host_page_and_the_backup_that_filled_it() -
     found = chain(effect, raced, other, changed)
     assert found.sure and found.links[-1].at_ns == 200_000_000
     assert sorted(names(found)[1:]) == ["page_changed_under_backup", "unordered_access"]
+
+
+def test_rows_that_share_bytes_are_found_by_the_slot_that_lost_them() -> None:
+    shared = violation("row_shared_by_two_slots", slot=900, lost_slot=15700, owner="request 2")
+    found = chain(read("read_foreign_row", by=2, writer_kind="prefill"), shared)
+    assert names(found)[1:] == ["row_shared_by_two_slots"] and found.sure
+    other = violation("row_shared_by_two_slots", slot=900, lost_slot=7, owner="request 9")
+    assert not chain(read("read_foreign_row", by=2, writer_kind="prefill"), other).sure

@@ -110,3 +110,13 @@ def test_nothing_here_looks_at_the_build() -> None:
     folder = Path(lab.explaining.__file__).parent
     texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py")]
     assert not [text for text in texts if "engine.defects" in text or '"build"' in text]
+
+
+def test_a_request_that_wrote_the_foreign_row_itself_has_two_rows_in_the_same_bytes() -> None:
+    own = {"request": 3, "writer_request": 3, "writer_kind": "prefill"}
+    assert seams("read_foreign_row", **own) == ("index_k_buffer",)
+
+
+def test_damage_that_names_no_pool_goes_by_whether_any_is_unlike() -> None:
+    rule = rule_of([Damage(1, 1, "unordered_access", {"writer_kind": "transfer"})], DECODE)
+    assert rule is not None and rule.seams == ("peer_layout",)
