@@ -38,11 +38,13 @@ def alone(**toggles: Any) -> EngineConfig:
 
 
 def cases(seeds: Sequence[int], last: Meddle | None = None, **toggles: Any) -> list[Case]:
-    """All cases of some loads, in which nothing else was found."""
+    """All cases of some loads, in which nothing else was found: but a page that was taken for
+    nobody is missed at rest.
+    """
     found: list[Case] = []
     for seed in seeds:
         made, rest = meddle(alone(**toggles), seed, last)
-        assert rest == []
+        assert {event["name"] for event in rest} <= {"page_books_broken"}
         found += made
     return found
 
