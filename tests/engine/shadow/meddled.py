@@ -10,8 +10,16 @@ from typing import Any
 
 from engine.config import EngineConfig
 from engine.engine import Engine
-from engine.sched.batch import Batch, DecodeBatch
-from tests.engine.shadow.perturbations import CHANGES, Change, Meddle, Site
+from engine.sched.batch import Batch, DecodeBatch, PrefillBatch
+from engine.shadow.reading import AS_PROMPT
+from tests.engine.shadow.perturbations import (
+    CHANGES,
+    Change,
+    Meddle,
+    Site,
+    key_byte,
+    window_byte,
+)
 from tests.engine.waves import SESSIONS, Waves, play
 
 Work = Callable[[], tuple[list[int], float]]
@@ -57,17 +65,26 @@ class Meddled:
         return getattr(self._runner, name)
 
     def launch(self, batch: Batch, late_s: float = 0.0) -> Work:
-        if not isinstance(batch, DecodeBatch):
-            return self._runner.launch(batch, late_s)
+        meddle, site = self._row(batch) if isinstance(batch, DecodeBatch) else self._chunk(batch)
+        change = meddle(site) if meddle and site else None
+        work = self._runner.launch(batch, late_s)
+        return self._watched(meddle.__name__, change, work) if meddle and change else work
+
+    def _row(self, batch: DecodeBatch) -> tuple[Meddle | None, Site]:
         self._steps += 1
-        meddle = self._choose()
-        if meddle is None:
-            return self._runner.launch(batch, late_s)
         at = self._rng.randrange(len(batch.reqs))
         req, position = batch.reqs[at], batch.seq_lens[at] - 1
-        change = meddle(Site(self._engine, req, position, self._rng, self._done))
-        work = self._runner.launch(batch, late_s)
-        return work if change is None else self._watched(meddle.__name__, change, work)
+        return self._choose(), Site(self._engine, req, position, self._rng, self._done)
+
+    def _chunk(self, batch: PrefillBatch) -> tuple[Meddle | None, Site | None]:
+        """A chunk that goes on; its tokens read the window before it, its last one every key."""
+        later = [chunk for chunk in batch.chunks if chunk.start]
+        if not later or self._last is not None:
+            return None, None
+        chunk = self._rng.choice(later)
+        meddle = self._rng.choice([window_byte, key_byte] if chunk.last else [window_byte])
+        site = Site(self._engine, chunk.req, chunk.start, self._rng, self._done, AS_PROMPT)
+        return meddle, site
 
     def _choose(self) -> Meddle | None:
         if self._last is not None:

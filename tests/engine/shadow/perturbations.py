@@ -1,4 +1,4 @@
-"""What is meddled with before a decode step, and what that step must then find.
+"""What is meddled with before a step, and what that step must then find.
 
 A change answers with what is to be found and how to undo it, or with None where it means nothing
 at this moment. Nothing is done twice to one place: a reader is told of a bad row once.
@@ -37,13 +37,14 @@ class Change(NamedTuple):
 
 @dataclass
 class Site:
-    """An engine before a decode step, and one request of the step, whose row is at ``position``."""
+    """An engine before a step, and a request of it, whose row, or chunk, begins at ``position``."""
 
     engine: Engine
     req: Request
     position: int
     rng: Random
     done: set[Hashable] = field(default_factory=set)
+    layers: int = 4  # of the window, that are read at positions before this one
 
     @property
     def full(self) -> int:
@@ -113,7 +114,7 @@ def changed(site: Site, pool: str, layer: int, slots: Sequence[int]) -> Change |
 
 
 def window_byte(site: Site) -> Change | None:
-    return changed(site, "swa", site.rng.randrange(4), [site.slot("swa", site.recent())])
+    return changed(site, "swa", site.rng.randrange(site.layers), [site.slot("swa", site.recent())])
 
 
 def key_byte(site: Site) -> Change | None:
