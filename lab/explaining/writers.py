@@ -35,6 +35,9 @@ BY_NAME: Mapping[str, str] = {
     "read_before_load": "nobody yet: the load of the layer had not landed",
 }
 
+# seen at level full: whoever wrote the row is not to blame, and nobody else is known
+CHANGED = "read_changed_bytes", "no operation that is known: bytes changed since {} wrote them"
+
 
 class _Known(dict[str, object]):
     """Fields of a template; one that an event lacks is said to be unknown."""
@@ -61,7 +64,8 @@ def writer(damage: Damage) -> str:
             more.append(f"lane {lane}")
         at_us = damage.fields.get("writer_at_us")
         when = f" (at {seconds(int(at_us) * 1000)})" if at_us is not None else ""
-        return ", ".join([told, *more]) + when
+        said = ", ".join([told, *more]) + when
+        return CHANGED[1].format(said) if damage.name == CHANGED[0] else said
     return named
 
 
