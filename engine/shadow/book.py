@@ -43,9 +43,11 @@ class PageBook:
         self.wrote = np.zeros(pages + 1, dtype=np.int64)  # operation that wrote there last
         self.copies_out = np.zeros(pages + 1, dtype=np.int64)  # copies under way from the page
         self.copies_in = np.zeros(pages + 1, dtype=np.int64)
+        self.copy_in = np.zeros(pages + 1, dtype=np.int64)  # operation of the last of them to begin
         self.withheld = np.zeros(pages + 1, dtype=bool)  # held back until a writer is through
         self._read = np.zeros((1, pages + 1), dtype=np.int64)  # stream -> operation, the last
         self._freed: dict[int, tuple[int, str]] = {}  # page -> when, and whose it was
+        self._told: set[tuple[int | str, ...]] = set()
         self._ticks = 0
 
     def touch(self, pages: Sequence[int] | NDArray[np.int64]) -> None:
@@ -66,6 +68,25 @@ class PageBook:
         self.held[pages] = self.withheld[pages] = False
         for page in pages:
             self._freed[page] = (at_us, owners(page))
+
+    def coming(self, op: int, pages: NDArray[np.int64]) -> None:
+        """A copy into pages is under way from now on."""
+        np.add.at(self.copies_in, pages, 1)
+        self.copy_in[pages] = op
+
+    def came(self, pages: NDArray[np.int64]) -> None:
+        """A copy into pages is over."""
+        np.add.at(self.copies_in, pages, -1)
+
+    def untold(self, name: str, page: int, *who: int) -> bool:
+        """Whether this is the first time that a finding is told of a page and of ``who``, since
+        the page was handed out.
+        """
+        finding: tuple[int | str, ...] = (name, page, int(self.generation[page]), *who)
+        if finding in self._told:
+            return False
+        self._told.add(finding)
+        return True
 
     def state(self, page: int, running: int = 0) -> State:
         """What a page is now; operation ``running`` is under way (0: none is)."""

@@ -62,7 +62,7 @@ class HostShadow(HostWatch):
         self._reads(copy)
         for book, numbers in zip(self.books, copy.host, strict=True):
             self._say(book.writes(copy.op, numbers), book)
-            np.add.at(book.copies_in, numbers, 1)
+            book.coming(copy.op, numbers)
         np.add.at(self.shadow.book.copies_out, copy.device, 1)
         self._backups |= dict.fromkeys(copy.host.anchor.tolist(), copy)
         return copy
@@ -75,7 +75,7 @@ class HostShadow(HostWatch):
         for pool, mirror in self.tags.mirrors.items():
             mirror.backup(copy.device, copy.host.of(pool), copy.op, takes.of(pool))
         for book, numbers in zip(self.books, copy.host, strict=True):
-            np.add.at(book.copies_in, numbers, -1)
+            book.came(numbers)
         np.add.at(self.shadow.book.copies_out, copy.device, -1)
 
     def settled(self, host: Sequence[HostPage]) -> None:
@@ -92,7 +92,7 @@ class HostShadow(HostWatch):
             self._say(book.reads(copy.op, numbers), book)
             np.add.at(book.copies_out, numbers, 1)
         self._say(self.shadow.book.writes(copy.op, copy.device))
-        np.add.at(self.shadow.book.copies_in, copy.device, 1)
+        self.shadow.book.coming(copy.op, copy.device)
         self._loads |= dict.fromkeys(copy.device.tolist(), copy)
         return copy
 
@@ -109,7 +109,7 @@ class HostShadow(HostWatch):
         if stage + 1 == len(copy.known):
             for book, numbers in zip(self.books, copy.host, strict=True):
                 np.add.at(book.copies_out, numbers, -1)
-            np.add.at(self.shadow.book.copies_in, copy.device, -1)
+            self.shadow.book.came(copy.device)
 
     def loaded(self, device: Sequence[int]) -> None:
         """The host acknowledges the loads that filled these pages."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from engine.shadow.book import PageBook, Unordered
     from engine.shadow.memory import ShadowMemory
 
+CLASH, UNORDERED = "two_writers_in_flight", "unordered_access"
+
 
 class Writer(NamedTuple):
     """Who wrote last: an operation by number (0: nobody), and its lane (-1: it has none)."""
@@ -67,10 +69,17 @@ def written_by(shadow: ShadowMemory, writer: Writer) -> dict[str, Field]:
     return fields
 
 
+def apart(shadow: ShadowMemory, one: int, other: int, lane: int = -1) -> str:
+    """Two writers that nothing orders, as an edge; ``lane`` is the first one's."""
+    said = shadow.log.said
+    return f"{said(one, lane)} and {said(other)} did not wait for each other"
+
+
 def unordered(
     shadow: ShadowMemory, found: Sequence[Unordered], book: PageBook | None = None, **more: Field
 ) -> None:
-    """Tell of accesses that nothing orders, one event for each pair of operations.
+    """Tell of accesses that nothing orders, one event for each pair of operations, and of a page
+    once for all steps of a stream.
 
     Whoever meets one of the two later, as a last writer, is told what was not waited for.
     """
@@ -78,12 +87,21 @@ def unordered(
     for each in found:
         pairs.setdefault((each.earlier, each.later), {})[each.page] = None
     for (earlier, later), touched in pairs.items():
-        pages = list(touched)
         edge = f"{shadow.log.said(later)} did not wait for {shadow.log.said(earlier)}"
         for op in (earlier, later):
             shadow.common.missing.setdefault(op, edge)
+        who = earlier, _party(shadow, later)
+        pages = [page for page in touched if (book or shadow.book).untold(UNORDERED, page, *who)]
+        if not pages:
+            continue
         at = Writer(earlier)
-        report(shadow, "unordered_access", pages[0], len(pages), at, book, edge=edge, **more)
+        report(shadow, UNORDERED, pages[0], len(pages), at, book, edge=edge, **more)
+
+
+def _party(shadow: ShadowMemory, op: int) -> int:
+    """Who an operation is, next to others: the steps of a stream are one."""
+    done = shadow.log[op]
+    return -1 - done.stream if done.kind in ("prefill", "decode") else op
 
 
 def _page(shadow: ShadowMemory, page: int, book: PageBook | None) -> dict[str, Field]:

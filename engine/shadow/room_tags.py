@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.disagg.metadata import AUX
 from engine.disagg.wire import NoPostWatch, PostWatch
-from engine.shadow.reports import Writer, report, unordered, written_by
+from engine.shadow.reports import CLASH, Writer, apart, report, unordered, written_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from engine.shadow.operations import Kind
     from engine.shadow.room_edges import RoomEdges
     from engine.shadow.room_rows import RoomRows
-
-
-CLASH = "two_writers_in_flight"
 
 
 def wire_write(room: int) -> dict[str, Field]:
@@ -108,7 +105,7 @@ class RoomTags:
         known = self._edges.posted(post.room)
         self._flights[post] = Flight(op, known, sources, targets)
         self._src.book.copies_out[sources] += 1
-        self._dst.book.copies_in[targets] += 1
+        self._dst.book.coming(op, targets)
         unordered(self._src, self._src.book.reads(op, sources))
         self._dst_writes(op, targets)
 
@@ -127,7 +124,7 @@ class RoomTags:
         """A post will do nothing any more."""
         if (flight := self._flights.pop(post, None)) is not None:
             self._src.book.copies_out[flight.sources] -= 1
-            self._dst.book.copies_in[flight.targets] -= 1
+            self._dst.book.came(flight.targets)
 
     def revoked(self, room: int) -> None:
         """The decode side's host has the wire's word."""
@@ -171,9 +168,7 @@ class RoomTags:
         for other in np.unique(wrote[wrote != flight.op]).tolist():
             if self._apart(flight.op, other):
                 pages = flight.targets[wrote == other]
-                said = self._dst.log.said
-                edge = f"{said(flight.op)} and {said(other)} did not wait for each other"
-                at = int(pages[0])
+                at, edge = int(pages[0]), apart(self._dst, flight.op, other)
                 report(self._dst, CLASH, at, len(pages), Writer(flight.op), edge=edge)
 
     def _apart(self, op: int, other: int) -> bool:

@@ -6,6 +6,8 @@ elsewhere than it should is damage, by the lane that wrote it.
 - ``write_by_non_owner``: a live row wrote a page that its request was not given, or has lost;
 - ``two_writers_in_flight``: a live row wrote a page into which a copy is under way.
 
+Both are told once of a page, until it is handed out anew, of a request, and of a copy.
+
 Rows that must not write are told of by `engine.shadow.ledger`.
 """
 
@@ -18,9 +20,11 @@ import numpy as np
 from engine.config import C4_RATIO, C128_RATIO, PAGE_TOKENS
 from engine.shadow.chains import DAMAGED
 from engine.shadow.ledger import ENTRIES
-from engine.shadow.reports import Writer, report, unordered
+from engine.shadow.reports import CLASH, Writer, apart, report, unordered
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
 
     from engine.shadow.memory import ShadowMemory
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+STRANGER = "write_by_non_owner"
 RING = 8  # tokens of a page's rings
 
 
@@ -126,13 +131,22 @@ class Writing:
             book.touch(mine[elsewhere])  # where the rows are missed
             strange |= elsewhere
         clash = book.copies_in[pages] > 0
-        for name, bad in (("write_by_non_owner", strange), ("two_writers_in_flight", clash)):
+        for name, bad in ((STRANGER, strange), (CLASH, clash)):
             if bad.any():
                 self._tell(name, op, pages[bad], slot[bad], lane[bad])
         unordered(self._shadow, book.writes(op, pages))
 
     def _tell(self, name: str, op: int, pages: Ints, slot: Ints, lane: Ints) -> None:
-        self._book.touch(pages)
-        writer = Writer(op, int(lane[0]))
-        request = int(self._readers.request[slot[0]])
-        report(self._shadow, name, int(pages[0]), len(pages), writer, request=request)
+        """Tell of pages of which nobody was told."""
+        book, request = self._book, self._readers.request[slot]
+        book.touch(pages)
+        others = book.copy_in[pages] if name == CLASH else np.zeros(len(pages), dtype=np.int64)
+        seen = zip(pages.tolist(), request.tolist(), others.tolist(), strict=True)
+        new = [at for at, each in enumerate(seen) if book.untold(name, *each)]
+        if not new:
+            return
+        first, writer = new[0], Writer(op, int(lane[new[0]]))
+        other = int(others[first])
+        edge = {"edge": apart(self._shadow, op, other, writer.lane)} if other else {}
+        more: Any = {"request": int(request[first]), **edge}
+        report(self._shadow, name, int(pages[first]), len(new), writer, **more)

@@ -93,6 +93,8 @@ def test_a_row_that_writes_a_page_that_it_lost_is_no_owner() -> None:
     assert "write_by_non_owner" in steps.names
     found = next(each for each in steps.seen if each["name"] == "write_by_non_owner")
     assert (found["page"], found["request"], found["writer_step"]) == (req.pages[1], 1, 3)
+    steps.decode(req)
+    assert [each["name"] for each in steps.seen].count("write_by_non_owner") == 1
 
 
 def test_a_row_that_writes_into_a_page_under_a_copy_is_one_of_two_writers() -> None:
@@ -105,6 +107,26 @@ def test_a_row_that_writes_into_a_page_under_a_copy_is_one_of_two_writers() -> N
     assert steps.seen[0]["state"] == "IN_FLIGHT_IN"
 
 
+def test_two_writers_are_told_once_however_many_steps_the_copy_outlasts() -> None:
+    steps = Steps()
+    req = steps.admit(tokens(300))
+    steps.prefill(req)
+    copies = [steps.shadow.begin("transfer", f"wire write of room {room}", 0) for room in (7, 8)]
+    for op in copies:
+        steps.shadow.book.coming(op, np.array(req.pages[1:]))
+        for _ in range(3):
+            steps.decode(req)
+    assert [(each["name"], each["n"], each["edge"]) for each in steps.seen] == [
+        (
+            "two_writers_in_flight",
+            1,
+            f"decode step {step} row 0 of request 1 and wire write of room {room}"
+            " did not wait for each other",
+        )
+        for step, room in ((2, 7), (5, 8))
+    ]
+
+
 def test_pages_freed_before_the_host_heard_of_the_step_that_wrote_them_are_unordered() -> None:
     steps = Steps()
     req = steps.admit(tokens(300))
@@ -114,3 +136,16 @@ def test_pages_freed_before_the_host_heard_of_the_step_that_wrote_them_are_unord
     [found] = steps.seen
     assert (found["name"], found["n"]) == ("unordered_access", 2)
     assert found["edge"] == "the release by request 1 did not wait for prefill step 1"
+
+
+def test_steps_that_write_a_page_under_one_copy_out_of_it_are_told_of_once() -> None:
+    steps = Steps()
+    req = steps.admit(tokens(300))
+    steps.prefill(req)
+    copy = steps.shadow.begin("backup", "backup 1", steps.shadow.stream("backup"))
+    steps.shadow.book.read(copy, req.pages)
+    for _ in range(3):
+        steps.decode(req)
+    [found] = steps.seen
+    assert (found["name"], found["page"], found["n"]) == ("unordered_access", req.pages[1], 1)
+    assert found["edge"] == "decode step 2 did not wait for backup 1"
