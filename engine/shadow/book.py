@@ -111,7 +111,8 @@ class PageBook:
 
     def reads(self, op: int, pages: Sequence[int] | NDArray[np.int64]) -> list[Unordered]:
         """An operation reads pages: those whose last write it has not waited for."""
-        found = self._behind(op, np.asarray(pages, dtype=np.int64), self.wrote)
+        at = np.asarray(pages, dtype=np.int64)
+        found = self._behind(op, at, self.wrote[at][None])
         self.read(op, pages)
         return found
 
@@ -125,29 +126,18 @@ class PageBook:
     def writes(self, op: int, pages: Sequence[int] | NDArray[np.int64]) -> list[Unordered]:
         """An operation writes pages: those whose last write, or reads, it has not waited for."""
         at = np.asarray(pages, dtype=np.int64)
-        found = self._behind(op, at, self.wrote)
-        for row in self._read:
-            found += self._behind(op, at, row)
+        found = self._behind(op, at, np.vstack([self.wrote[at], self._read[:, at]]))
         self.wrote[at] = op
         return found
 
     def _behind(
-        self, op: int, pages: NDArray[np.int64], last: NDArray[np.int64]
+        self, op: int, pages: NDArray[np.int64], earlier: NDArray[np.int64]
     ) -> list[Unordered]:
-        """The pages of which the operation in ``last`` is not known to be over."""
-        earlier = last[pages]
-        if not earlier.any():
-            return []
-        which, back = np.unique(earlier, return_inverse=True)
-        mine = self._log[op].stream
-        ops = [self._log[number] for number in which.tolist()]
-        streams = np.array([each.stream for each in ops], dtype=np.int64)
-        epochs = np.array([each.epoch for each in ops], dtype=np.int64)
-        late = ~self._clocks.knows(mine, streams, epochs) & (streams != mine)
+        """The pages [n] of which an operation in ``earlier`` [k, n] is not known to be over."""
+        mine, streams = self._log[op].stream, self._log.streams[earlier]
+        late = ~self._clocks.knows(mine, streams, self._log.epochs[earlier]) & (streams != mine)
         if not late.any():
             return []
-        hit = late[back]
-        return [
-            Unordered(page, number, op)
-            for page, number in zip(pages[hit].tolist(), earlier[hit].tolist(), strict=True)
-        ]
+        which, at = np.nonzero(late)
+        pairs = zip(pages[at].tolist(), earlier[which, at].tolist(), strict=True)
+        return [Unordered(page, number, op) for page, number in pairs]

@@ -53,6 +53,6 @@ class VectorClocks:
     def knows(
         self, stream: int, other: NDArray[np.int64], epoch: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """bool [n]: whether the stream has heard of epochs [n] of the streams ``other`` [n]."""
+        """bool: whether the stream has heard of epochs of the streams ``other``, of one shape."""
         heard: NDArray[np.bool_] = self._clock[stream][other] >= epoch
         return heard

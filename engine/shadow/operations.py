@@ -4,7 +4,12 @@ on which stream and when; what it should have done is no part of it.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Kind = Literal["none", "prefill", "decode", "backup", "load", "transfer", "free"]
 
@@ -23,18 +28,28 @@ class Operation(NamedTuple):
 
 
 NONE = Operation("none", "nobody", 0, 0, 0)
+ROOM = 1024  # operations, to begin with
 
 
 class OperationLog:
-    """Operations by number; 0 is nobody's."""
+    """Operations by number; 0 is nobody's.
+
+    ``streams`` and ``epochs`` are those of all, int64, by number; behind the last one, room.
+    """
 
     def __init__(self) -> None:
-        self._all = [NONE]
+        self._all: list[Operation] = []
+        self.streams, self.epochs = np.zeros((2, ROOM), dtype=np.int64)
+        self.add(NONE)
 
     def add(self, operation: Operation) -> int:
         """File an operation: its number."""
+        number = len(self._all)
+        if number == len(self.streams):
+            self.streams, self.epochs = _twice(self.streams), _twice(self.epochs)
+        self.streams[number], self.epochs[number] = operation.stream, operation.epoch
         self._all.append(operation)
-        return len(self._all) - 1
+        return number
 
     def moved(self, number: int, at_us: int) -> None:
         """The bytes of a copy moved now, some time after its issue."""
@@ -61,3 +76,8 @@ class OperationLog:
         if 0 <= lane < len(lanes):
             return lanes[lane]
         return lanes[0] if len(lanes) == 1 else 0
+
+
+def _twice(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same with as much room again."""
+    return np.concatenate([values, np.zeros_like(values)])
