@@ -15,15 +15,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-import torch
+import numpy as np
 
 from engine.config import C4_RATIO, PAGE_TOKENS
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from engine.events import EventLog
     from engine.runner.index_store import StoreTrace
+
+    Ints = NDArray[np.int64]
 
 ENTRIES = PAGE_TOKENS // C4_RATIO  # index-K entries a page
 # of a dead row, by why it is dead
@@ -63,22 +68,23 @@ class Ledger:
 
     def __init__(self, events: EventLog, owners: Owners) -> None:
         self.events, self.owners = events, owners
-        # int64 [physical rows, 2]: the slot that last wrote it, its page's generation at the time
-        self._writer: Tensor | None = None
+        # int64 [2, physical rows]: the slot that last wrote it, its page's generation at the time
+        self._writer: Ints | None = None
 
     def observe(self, trace: StoreTrace, step: int, lanes: int | None) -> None:
         """Judge one call of the store. ``lanes`` is the decode batch's size, None in a prefill."""
         if lanes is not None:
             self._dead_writes(trace, step)
-        self._shared_rows(trace, step)
+        if trace.view.pages.stride(0) < trace.view.layout.page_bytes:
+            self._shared_rows(trace, step)
 
     def _dead_writes(self, trace: StoreTrace, step: int) -> None:
-        dead = (~trace.live | (trace.loc <= 0)) & (trace.written >= ENTRIES)
+        live, written = _numbers(trace.live), _numbers(trace.written)
+        dead = (~live | (_numbers(trace.loc) <= 0)) & (written >= ENTRIES)
         if not dead.any():
             return
-        rows = torch.nonzero(dead).flatten().tolist()
-        slots = trace.written[dead].tolist()
-        kinds = ["incomplete" if live else "padding" for live in trace.live[dead].tolist()]
+        rows, slots = np.nonzero(dead)[0].tolist(), written[dead].tolist()
+        kinds = ["incomplete" if each else "padding" for each in live[dead].tolist()]
         owners = [self.owners.owner_of(at // ENTRIES) for at in slots]
         hits = list(zip(rows, slots, kinds, owners, strict=True))
         owned = [hit for hit in hits if hit[3] is not None]
@@ -106,17 +112,18 @@ class Ledger:
             )
 
     def _shared_rows(self, trace: StoreTrace, step: int) -> None:
-        wrote = trace.written >= ENTRIES  # the reserved page is everybody's
-        slots = trace.written[wrote]
+        """Only where pages lie so close that two of them share bytes."""
+        written = _numbers(trace.written)
+        slots = written[written >= ENTRIES]  # the reserved page is everybody's
         rows = self._physical(trace, slots)
         assert self._writer is not None
-        before = self._writer[rows]
-        self._writer[rows] = torch.stack([slots, self._generations(slots)], dim=1)
-        clash = (before[:, 0] >= 0) & (before[:, 0] // ENTRIES != slots // ENTRIES)
+        before, takes = self._writer[:, rows]
+        self._writer[:, rows] = slots, self._generations(slots)
+        clash = (before >= 0) & (before // ENTRIES != slots // ENTRIES)
         if not clash.any():
             return
-        pairs = zip(before[clash].tolist(), slots[clash].tolist(), strict=True)
-        lost = [(slot, at) for (slot, taken), at in pairs if self._still_held(slot, taken)]
+        told = zip(*(each[clash].tolist() for each in (before, takes, slots)), strict=True)
+        lost = [(slot, at) for slot, taken, at in told if self._still_held(slot, taken)]
         self.events.count("aliased_rows", int(clash.sum()))
         if lost:
             slot, at = lost[0]
@@ -138,18 +145,23 @@ class Ledger:
         held = self.owners.owner_of(page) is not None
         return held and self.owners.generation_of(page) == generation
 
-    def _generations(self, slots: Tensor) -> Tensor:
+    def _generations(self, slots: Ints) -> Ints:
         """The generation of each slot's page now: one question a page, not one a row."""
-        pages, which = (slots // ENTRIES).unique(return_inverse=True)
+        pages, which = np.unique(slots // ENTRIES, return_inverse=True)
         now = [self.owners.generation_of(page) for page in pages.tolist()]
-        return torch.tensor(now, dtype=torch.int64, device=slots.device)[which]
+        return np.array(now, dtype=np.int64)[which]
 
-    def _physical(self, trace: StoreTrace, slots: Tensor) -> Tensor:
+    def _physical(self, trace: StoreTrace, slots: Ints) -> Ints:
         """Row number of each slot's bytes, counted in rows from the pool's start."""
         layout, pages = trace.view.layout, trace.view.pages
         row_bytes = layout.row_bytes("value")
         if self._writer is None:
             extent = pages.shape[0] * pages.stride(0) + layout.page_bytes
-            self._writer = torch.full((extent // row_bytes + 1, 2), -1, device=pages.device)
+            self._writer = np.full((2, extent // row_bytes + 1), -1, dtype=np.int64)
         page, off = slots // ENTRIES, slots % ENTRIES
         return (page * pages.stride(0) + off * row_bytes) // row_bytes
+
+
+def _numbers(values: Tensor) -> NDArray[Any]:
+    found: NDArray[Any] = values.cpu().numpy()
+    return found
