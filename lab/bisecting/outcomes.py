@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from lab.bisecting.concerned import concerned
+from lab.concerned import concerned
 from lab.detectors import Kind, worst
 from lab.judging import shows_nothing
 from lab.targets import failure

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lab.concerned import Whose
 from lab.detectors import Kind, worst
 from lab.errors import StoreError, UserError
 from lab.joins import Turn
-from lab.replaying.whose import Whose
 from lab.scenario.loader import parse_scenario
 from lab.scenario.problem import did_you_mean
 

@@ -1,4 +1,9 @@
-"""Whose reply an event concerns. One rule: by the numbers that a client was told, or not at all."""
+"""Whom an event concerns: a turn of a session. One rule: by its fields, whatever its name.
+
+The first of the fields that names somebody decides: who read, else who was hit, else whose it is,
+else whose room. One that names nobody (``cache``), or a client that was never told its number,
+concerns a session that is not known: the boot's.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ if TYPE_CHECKING:
 
     from lab.records import ArmHistory
 
-REQUESTS = ("request", "victim", "owner")  # who read, else who was hit, else whose it is
+REQUESTS = ("request", "victim", "owner")  # a request's number, or ``request 7``
 ROOMS = ("victim_room", "room")
 REQUEST = re.compile(r"request (\d+)")
 
@@ -32,10 +37,7 @@ class Whose:
                 self._requests[int(known[1])] = Turn(reply.session, reply.turn)
 
     def turn(self, fields: Mapping[str, Any]) -> Turn | None:
-        """The turn that an event of these fields concerns; the first field that names one decides.
-
-        None where it names nobody, or a client that was never told its number.
-        """
+        """The turn that an event of these fields concerns; None where it is not known."""
         if "session" in fields:
             return Turn(int(fields["session"]), int(fields["turn"]))
         for keys, turns in ((REQUESTS, self._requests), (ROOMS, self._rooms)):
@@ -43,6 +45,13 @@ class Whose:
                 if number := _number(fields.get(key)):
                     return turns.get(number)
         return None
+
+
+def concerned(history: ArmHistory) -> set[int | None]:
+    """The sessions that the arm's violations concern; None among them: one that is not known."""
+    whose = Whose(history)
+    broken = (fields for _, kind, fields in history.events if kind == "violation")
+    return {turn.session if (turn := whose.turn(fields)) else None for fields in broken}
 
 
 def _number(value: Any) -> int:
