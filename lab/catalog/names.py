@@ -25,7 +25,8 @@ MEANING: Mapping[str, str] = {
     # of steps and their rows
     "read_before_load": "a step read a layer of a restored page before its copy had landed",
     "loading_event_reused": "a load was given the layer events of one that had not ended",
-    "token_of_another_row": "a token was given to another request than the one that computed it",
+    "token_of_another_row": "a token was given to another request than the one that computed it, "
+    "or a row read one that its request does not end with",
     "hot_entry_differs": "an entry that HiSparse fetched from the host is not the device pool's",
     "page_books_broken": "at rest, free, cached and owned pages are not all the pool's pages",
     "first_token_of_another_room": "a room took the first token that its metadata slot held, which "
