@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Part = Mapping[str, Any]
+UNKNOWN = "unknown"
 
 
 def replay_lines(part: Part) -> Iterator[str]:
@@ -95,9 +96,10 @@ def _differs(it: Part, stored: str) -> Iterator[str]:
     yield f"    {stored:7} {_event(it['was'])}"
     yield f"    here    {_event(it['here'])}"
     changed = [
-        f"{name} {was} {stored}, {here} here" for name, (was, here) in it["versions"].items()
+        f"{name} {was or UNKNOWN} {stored}, {here or UNKNOWN} here"
+        for name, (was, here) in it["versions"].items()
     ]
-    yield f"  versions that differ: {'; '.join(changed) or 'none; the code may'}"
+    yield f"  versions that differ: {'; '.join(changed) or 'none'}"
 
 
 def _event(told: Part | None) -> str:

@@ -17,6 +17,7 @@ from tests.lab.tiers import row
 def test_doctor_says_versions_machine_and_database(folder: Path, kvlab) -> None:
     facts = kvlab("doctor", "--json").json
     assert facts["versions"]["torch"] == torch.__version__
+    assert len(facts["versions"]["sources"]) == 16
     assert facts["machine"]["cores"] >= 1
     assert facts["database"]["state"].startswith("absent")
     assert not (folder / "results").exists()

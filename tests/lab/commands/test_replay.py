@@ -72,6 +72,14 @@ def test_a_difference_is_told_by_both_events_and_the_versions() -> None:
     assert "torch 1.0 stored, 2.0 here" in told
 
 
+def test_code_that_differs_is_told_like_a_version_and_an_older_run_did_not_know_its_own() -> None:
+    differs = {**DIFFERS, "versions": {"sources": [None, "c0de"]}}
+    told = lines({**ABOUT, "stopped": None, "differs": differs})
+    assert "versions that differ: sources unknown stored, c0de here" in told
+    told = lines({**ABOUT, "stopped": None, "differs": {**DIFFERS, "versions": {}}})
+    assert "versions that differ: none" in told
+
+
 @pytest.mark.parametrize(("same", "code"), [(True, 0), (False, 1)])
 def test_a_bundle_is_compared_by_its_exit_code_too(
     same: bool, code: int, kvlab, monkeypatch: pytest.MonkeyPatch
