@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.disagg.metadata import AUX
 from engine.disagg.wire import NoPostWatch, PostWatch
-from engine.shadow.reports import CLASH, Writer, apart, report, unordered, written_by
+from engine.shadow.reports import Writer, apart, report, unordered, written_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +169,8 @@ class RoomTags:
             if self._apart(flight.op, other):
                 pages = flight.targets[wrote == other]
                 at, edge = int(pages[0]), apart(self._dst, flight.op, other)
-                report(self._dst, CLASH, at, len(pages), Writer(flight.op), edge=edge)
+                writer = Writer(flight.op)
+                report(self._dst, "two_writers_in_flight", at, len(pages), writer, edge=edge)
 
     def _apart(self, op: int, other: int) -> bool:
         """Whether a post has not heard of another operation, and that one writes."""
