@@ -11,6 +11,7 @@ from lab.replaying.bundle import check_free, pack
 from lab.replaying.case import find
 from lab.replaying.course import Course
 from lab.replaying.history import told
+from lab.replaying.naming import file_of
 from lab.replaying.shortening import TRIES
 from lab.replaying.trying import shorten
 from lab.replaying.words import sentences
@@ -52,7 +53,9 @@ def replay_session(results: Results, run: str, wish: Wish) -> Iterator[Part]:
     yield {**case.about(), **stopped}
     file = None
     if wish.shorten and stopped["differs"] is None:
-        file = folder_of(run, results.path, wish.out) / f"session-{wish.session}.yaml"
+        arms = [arm.name for arm in case.scenario.arms]
+        name = file_of(wish.session, case.arm.name, arms)
+        file = folder_of(run, results.path, wish.out) / name
         yield {"shortened": shorten(case, wish.tries, file)}
     if wish.bundle is not None:
         pack(case, stopped["stopped"], wish.bundle, file)

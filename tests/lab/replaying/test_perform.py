@@ -151,6 +151,12 @@ def test_a_bundle_holds_what_was_stored(packed: Path, case: Case) -> None:
     assert "{folder}" in README and (packed / "shortened.yaml").exists()
 
 
+def test_the_shortened_scenario_of_a_run_with_several_arms_is_named_by_its_arm_too(
+    packed: Path,
+) -> None:
+    assert (packed.parent / f"session-{SESSION}-bad.yaml").exists()
+
+
 def test_another_history_is_told_by_its_first_event(
     copy: Path, monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
