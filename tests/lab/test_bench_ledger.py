@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from lab.bench_ledger import Spent, _level, document, load, measure
+from io import StringIO
+
+from rich.console import Console
+
+from lab.bench_ledger import Level, Spent, _level, document, load, measure, table
 
 
 def test_a_ratio_is_that_of_two_runs_of_one_round() -> None:
@@ -22,3 +26,12 @@ def test_every_level_is_run_in_every_round_and_a_healthy_engine_is_told_of_nothi
     assert all(level.wall_s > 0 and level.violations == 0 for level in levels)
     said = document(levels, 1, 1, 0)
     assert [row["bound"] for row in said["levels"]] == [None, 1.25, 2.0]
+
+
+def test_the_table_has_a_row_a_level_and_fits() -> None:
+    levels = [Level("off", 2.0, 1.0, 1.0, 1.0, 0), Level("full", 3.0, 1.3, 1.5, 1.3, 0)]
+    console = Console(width=100, file=StringIO())
+    console.print(table(levels, 24, 3))
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    for word in ("24 reference sessions", "wall / off", "full", "1.50", "1.30", "2.0"):
+        assert word in said
