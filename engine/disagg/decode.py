@@ -71,7 +71,11 @@ class DecodeRole(Rank[Incoming]):
         super().__init__(lane, ranks, ask, watchdog)
         self.config, self._heart = config, heart
         self.transfers = self
-        self._notes = Notes(lane.wire, lambda note: lane.edges.heard(note))
+        self._notes = Notes(
+            lane.wire,
+            heard=lambda note: lane.edges.heard(note),  # the edges come with the other side
+            lost=lambda note: lane.edges.lost(note),
+        )
         self._alone = False  # the prefill side is dead
 
     def computed(self, batch: object, tokens: object) -> None:

@@ -96,10 +96,14 @@ class Lane:
         new = RoomRecord(room.id, room.req.id, self.rank, len(room.req.prompt))
         self.records.setdefault(room.id, new)
         self._open[side, room.id] = room
+        if side == "decode":
+            self.edges.opened(room.id)
 
     def closed(self, side: Side, room: Room) -> None:
         """A side has done with a room: what it knows of it is kept, and nothing else."""
         self._note(side, self._open.pop((side, room.id)))
+        if side == "decode":
+            self.edges.closed(room.id)
 
     def arrived(self, room: int, piece: Piece, info: TransferInfo) -> None:
         """A piece of a room has moved its bytes: the decode side must look."""

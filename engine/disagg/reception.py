@@ -22,12 +22,17 @@ class Notes:
     """The notes of one wire, handed to the receptions of their rooms; those of others are lost.
 
     The wire is asked once a turn, for all; a room counts its notes when it is polled. ``heard``
-    is told of each note that is handed out.
+    is told of each note that is handed out, ``lost`` of each other one.
     """
 
-    def __init__(self, wire: Wire, heard: Callable[[str], None] = lambda note: None) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        heard: Callable[[str], None] = lambda note: None,
+        lost: Callable[[str], None] = lambda note: None,
+    ) -> None:
         self.open: dict[int, Reception] = {}
-        self._wire, self._heard = wire, heard
+        self._wire, self._heard, self._lost = wire, heard, lost
 
     def drain(self) -> None:
         """Hand out what has arrived since the last call."""
@@ -36,6 +41,8 @@ class Notes:
             if (reception := self.open.get(int(room))) is not None:
                 self._heard(note)
                 reception.hand(kind, chunk)
+            else:
+                self._lost(note)
 
 
 class Reception:

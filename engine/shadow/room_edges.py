@@ -1,7 +1,8 @@
 """Who of a pair has heard of whose work: the waits between its hosts and its transfer queues.
 
 One rule: an edge is drawn where somebody really hears of something: a queue of a job whose turn it
-is, a host of a job's end, of a note, of a letter, of a revocation that was answered.
+is, a host of a job's end, of a note, of a letter, of a revocation that was answered. What nobody
+can hear of any more is forgotten: of a closed room nothing is kept.
 """
 
 from __future__ import annotations
@@ -29,8 +30,17 @@ class Edges(Protocol):
     def ended(self, room: int, job: Hashable) -> None:
         """The prefill's host hears of a job's end: a queue has one at a time."""
 
+    def opened(self, room: int) -> None:
+        """The decode's host opens a room."""
+
     def heard(self, note: str) -> None:
         """The decode's host reads a note of a room that it waits for."""
+
+    def lost(self, note: str) -> None:
+        """A note came of a room that the decode's host does not wait for: nobody reads it."""
+
+    def closed(self, room: int) -> None:
+        """The decode's host has done with a room."""
 
 
 class NoEdges:
@@ -45,7 +55,16 @@ class NoEdges:
     def ended(self, room: int, job: Hashable) -> None:
         return
 
+    def opened(self, room: int) -> None:
+        return
+
     def heard(self, note: str) -> None:
+        return
+
+    def lost(self, note: str) -> None:
+        return
+
+    def closed(self, room: int) -> None:
         return
 
 
@@ -57,7 +76,8 @@ class RoomEdges:
         self.prefill, self.decode = src.host, dst.host
         self._queues = [src.stream(f"wire {queue}") for queue in range(queues)]
         self._jobs: dict[Hashable, Clock] = {}  # what the host knew as it queued the job
-        self._posted: dict[int, Clock] = {}  # room -> what its queue knew with its last post
+        # open room -> what its queue knew with its last post
+        self._posted: dict[int, Clock | None] = {}
         self._arrived: dict[str, Clock] = {}  # by note
 
     def queue(self, room: int) -> int:
@@ -80,7 +100,9 @@ class RoomEdges:
 
     def posted(self, room: int) -> Clock:
         """A room's write was posted: what whoever hears of its end will know."""
-        known = self._posted[room] = self._clocks.now(self.queue(room))
+        known = self._clocks.now(self.queue(room))
+        if room in self._posted:
+            self._posted[room] = known
         return known
 
     def arrived(self, note: str, known: Clock) -> None:
@@ -91,6 +113,18 @@ class RoomEdges:
         """The decode's host reads a note of a room that it waits for."""
         if (known := self._arrived.pop(note, None)) is not None:
             self._clocks.join(self.decode, known)
+
+    def lost(self, note: str) -> None:
+        """A note came of a room that the decode's host does not wait for: nobody reads it."""
+        self._arrived.pop(note, None)
+
+    def opened(self, room: int) -> None:
+        """The decode's host opens a room."""
+        self._posted.setdefault(room, None)
+
+    def closed(self, room: int) -> None:
+        """The decode's host has done with a room."""
+        self._posted.pop(room, None)
 
     def revoked(self, room: int) -> None:
         """The decode's host has the wire's word that nothing of a room is posted any more."""

@@ -84,6 +84,15 @@ def test_what_comes_for_a_room_that_is_closed_is_lost() -> None:
     mine.close()  # twice is once
 
 
+def test_whoever_listens_is_told_of_notes_that_are_read_and_of_those_that_are_not() -> None:
+    heard: list[str] = []
+    lost: list[str] = []
+    all_notes = Notes(_as_wire(Arrivals(*of(1, 1), *of(2, 1))), heard.append, lost.append)
+    Reception(all_notes, 1, 9.0)
+    all_notes.drain()
+    assert (heard, lost) == (of(1, 1), of(2, 1))
+
+
 def test_a_note_that_comes_twice_counts_once() -> None:
     all_notes, _ = notes(*of(1, 2)[:1] * 2, *of(1, 2)[2:])
     mine = Reception(all_notes, 1, 9.0)

@@ -84,6 +84,24 @@ def test_a_room_that_posted_nothing_is_revoked_and_nobody_learns_anything() -> N
     assert not knows(it, it.decode.host, op)
 
 
+def test_of_a_room_that_is_closed_nothing_is_left_to_hear() -> None:
+    it = TwoSides()
+    op = posts(it, ROOM)
+    it.edges.closed(ROOM)
+    it.edges.posted(ROOM)  # a late one
+    it.edges.revoked(ROOM)
+    assert not knows(it, it.decode.host, op)
+
+
+def test_a_note_that_nobody_read_when_it_came_is_read_by_nobody_later() -> None:
+    it = TwoSides()
+    it.land(it.post(ROOM, it.kv([2], [5]), "1_kv"))
+    op = len(it.prefill.log) - 1
+    it.edges.lost("1_kv")
+    it.edges.heard("1_kv")
+    assert not knows(it, it.decode.host, op)
+
+
 def test_a_letter_tells_what_its_writer_knew_when_it_was_written() -> None:
     it = TwoSides()
     to_prefill, to_decode = Mailbox(0.0), Mailbox(0.0)

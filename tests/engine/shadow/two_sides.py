@@ -64,6 +64,7 @@ class TwoSides:
     def post(self, room: int, piece: Piece, note: str = "") -> Posted:
         """A job of one piece is queued and posted."""
         job = object()
+        self.edges.opened(room)
         self.edges.queued(job)
         self.edges.turn(room, job)
         posted = Posted(room, piece.writes, note, due_s=0.0)
