@@ -148,7 +148,7 @@ class ComputeWatch:
 
     def _inputs(self, op: int, rows: Rows, tokens: NDArray[np.int64]) -> None:
         """The token that a row reads is its context's last one: by now its host has heard of it."""
-        said = zip(self._batch, rows.position.tolist(), tokens.tolist(), strict=True)
+        said = zip(self._batch, rows.position.tolist(), tokens.tolist(), strict=False)
         bad = [lane for lane, each in enumerate(said) if not _is_next(*each)]
         if bad:
             lane, at = bad[0], int(rows.position[bad[0]])
@@ -174,8 +174,9 @@ class ComputeWatch:
 
 
 def _is_next(req: Request, position: int, token: int) -> bool:
-    """Whether a token is that of a request at a position behind its prompt."""
-    return req.output[position - len(req.prompt)] == token
+    """Whether a token is that of a request at a position behind its prompt, which it may lack."""
+    at = position - len(req.prompt)
+    return 0 <= at < len(req.output) and req.output[at] == token
 
 
 def _numbers(values: Tensor) -> NDArray[Any]:

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
+from engine.runner.rows import decode_rows
+from engine.sched.batch import DecodeBatch
 from engine.shadow.compute import NoStepWatch
 from engine.shadow.ledger import NoLedger
+from tests.engine.shadow.steps import Steps, tokens
 from tests.engine.waves import SESSIONS, Waves, config, play
 
 TOGGLES: list[dict[str, Any]] = [
@@ -80,6 +83,17 @@ def test_index_keys_of_pages_that_share_bytes_are_foreign() -> None:
     toggles = {"index_k": "bf16", "hicache": False}
     waves = replies(build=("index_k_under_allocated",), **toggles)
     assert {each["pool"] for each in told(waves, "read_foreign_row")} == {"index_k"}
+
+
+def test_a_row_that_is_a_token_ahead_of_its_request_reads_another_row_s() -> None:
+    steps = Steps()
+    req = steps.admit(tokens(300))
+    steps.prefill(req)
+    steps.watch.launched(DecodeBatch([req], [301]))
+    x = decode_rows([req], [301], steps.table)
+    steps.watch.rows(x, 2, steps.trace(x.c4_out_loc - 1), None)
+    found = next(each for each in steps.seen if each["name"] == "token_of_another_row")
+    assert (found["request"], found["position"], found["output"]) == (req.id, 300, 1)
 
 
 def test_nobody_looks_where_the_ledger_is_off() -> None:
