@@ -70,6 +70,9 @@ class Reading:
 
     def before(self, op: int, rows: Rows) -> None:
         """A chunk's tokens read the window that ends at a row, the last one before the chunk."""
+        at = (rows.position[:, None] - np.arange(0, WINDOW - 1)).clip(0)
+        pages = np.unique(self._readers.pages[rows.slot[:, None], at // PAGE_TOKENS])
+        unordered(self._shadow, self._book.reads(op, pages))
         every = np.ones(len(rows.slot), dtype=bool)
         self._windows(op, rows, every, WINDOW - 1, AS_PROMPT)
 

@@ -170,6 +170,19 @@ def test_a_bad_row_is_told_of_once_and_new_ones_beside_it_alone() -> None:
     ]
 
 
+def test_a_page_of_the_window_before_a_chunk_is_read_by_that_chunk() -> None:
+    steps = Steps()
+    first = steps.admit(tokens(256))
+    steps.prefill(first)
+    second = steps.admit([*tokens(256), *tokens(500, 3)], first.pages)
+    steps.shadow.heard = lambda: None  # type: ignore[method-assign]
+    steps.prefill(second, 256, 512)
+    steps.pages.free(first.pages)
+    [found] = steps.seen
+    assert (found["name"], found["page"]) == ("unordered_access", first.pages[0])
+    assert found["edge"] == "the release by request 1 did not wait for prefill step 2"
+
+
 def test_the_output_counts_from_the_token_that_the_prompt_s_step_samples() -> None:
     steps = Steps()
     first = steps.admit(tokens(257))
