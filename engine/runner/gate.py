@@ -81,14 +81,14 @@ class LoadGate:
         self._start_s = self._layer_s = self._late_s = 0.0
         self._stalled_s = self._longest_s = 0.0  # of the reader now, of any reader of the step
         self._producer = -1
-        self._restoring: frozenset[int] = frozenset()
+        self._restoring: dict[int, None] = {}  # in order
         self._reading: list[int] = []
 
     def begin(self, seconds: float, late_s: float, producer: int, pages: Iterable[int]) -> None:
         """A step starts ``late_s`` from now; ``producer`` (-1: none) fills device ``pages``."""
         self._start_s, self._late_s = self._now() + late_s, late_s
         self._layer_s = seconds / self._layers
-        self._producer, self._restoring = producer, frozenset(pages)
+        self._producer, self._restoring = producer, dict.fromkeys(pages)
         self._stalled_s = self._longest_s = 0.0
         self._loads = self._shadow.loads_into(self._restoring)
         self._streams.land(self._start_s)
@@ -128,7 +128,7 @@ class LoadGate:
         if self._producer >= 0:
             self.wait("swa", self._layers - 1)
             self._events.count("load_wait_us", round(1e6 * self._longest_s))
-        self._producer, self._restoring, self._reading = -1, frozenset(), []
+        self._producer, self._restoring, self._reading = -1, {}, []
         return self._late_s + self._longest_s
 
     def carry(self, fetched: float, stored: float) -> float:
