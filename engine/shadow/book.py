@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from engine.shadow.clocks import knew
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from engine.shadow.clocks import VectorClocks
+    from engine.shadow.clocks import Clock, VectorClocks
     from engine.shadow.operations import OperationLog
 
 State = Literal[
@@ -130,12 +132,27 @@ class PageBook:
         self.wrote[at] = op
         return found
 
+    def written_under(self, op: int, pages: NDArray[np.int64], known: Clock) -> list[Unordered]:
+        """A copy out of pages moves its bytes: those written since it knew ``known``."""
+        return self._behind(op, pages, self.wrote[pages][None], known)
+
     def _behind(
-        self, op: int, pages: NDArray[np.int64], earlier: NDArray[np.int64]
+        self,
+        op: int,
+        pages: NDArray[np.int64],
+        earlier: NDArray[np.int64],
+        known: Clock | None = None,
     ) -> list[Unordered]:
-        """The pages [n] of which an operation in ``earlier`` [k, n] is not known to be over."""
+        """The pages [n] of which an operation in ``earlier`` [k, n] is not known to be over: by
+        what ``op`` knew, or by what its stream knows now.
+        """
         mine, streams = self._log[op].stream, self._log.streams[earlier]
-        late = ~self._clocks.knows(mine, streams, self._log.epochs[earlier]) & (streams != mine)
+        epochs = self._log.epochs[earlier]
+        if known is None:
+            heard = self._clocks.knows(mine, streams, epochs)
+        else:
+            heard = knew(known, streams, epochs)
+        late = ~heard & (streams != mine)
         if not late.any():
             return []
         which, at = np.nonzero(late)

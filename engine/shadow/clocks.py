@@ -56,3 +56,10 @@ class VectorClocks:
         """bool: whether the stream has heard of epochs of the streams ``other``, of one shape."""
         heard: NDArray[np.bool_] = self._clock[stream][other] >= epoch
         return heard
+
+
+def knew(known: Clock, other: NDArray[np.int64], epoch: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool: whether a clock, perhaps of fewer streams, has epochs of the streams ``other``."""
+    at = np.minimum(other, len(known) - 1)
+    heard: NDArray[np.bool_] = np.where(other < len(known), known[at], 0) >= epoch
+    return heard

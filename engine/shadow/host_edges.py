@@ -59,7 +59,7 @@ class HostShadow(HostWatch):
     def backup(self, device: Sequence[int], host: Sequence[HostPage]) -> PageCopy:
         """The host issues a copy of device pages to host pages."""
         copy = self._issue("backup", 1, device, host)
-        self._reads(copy)
+        self._say(self.shadow.book.reads(copy.op, copy.device))
         for book, numbers in zip(self.books, copy.host, strict=True):
             self._say(book.writes(copy.op, numbers), book)
             book.coming(copy.op, numbers)
@@ -69,7 +69,7 @@ class HostShadow(HostWatch):
 
     def backed_up(self, copy: PageCopy) -> None:
         """Its bytes have moved; a step that was launched since then may have written meanwhile."""
-        self._reads(copy)
+        self._say(self.shadow.book.written_under(copy.op, copy.device, copy.known[0]))
         self.shadow.log.moved(copy.op, self.shadow.now_us())
         takes = self._generations(copy.host)
         for pool, mirror in self.tags.mirrors.items():
@@ -204,10 +204,6 @@ class HostShadow(HostWatch):
         if edge := missing.get(backup) or missing.get(copy.op):
             missing[op] = edge
         return op
-
-    def _reads(self, copy: PageCopy) -> None:
-        """A backup reads its device pages, or is about to."""
-        self._say(self.shadow.book.reads(copy.op, copy.device))
 
     def _say(self, found: list[Unordered], book: PageBook | None = None) -> None:
         """Tell of pairs of operations of which nobody was told."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from engine.disagg.metadata import AUX
 from engine.disagg.wire import NoPostWatch, PostWatch
+from engine.shadow.clocks import knew
 from engine.shadow.reports import Writer, apart, report, unordered, written_by
 
 if TYPE_CHECKING:
@@ -166,16 +167,15 @@ class RoomTags:
         """Tell of whoever else wrote the pages of a write that lands, and heard nothing of it."""
         wrote = self._dst.book.wrote[flight.targets]
         for other in np.unique(wrote[wrote != flight.op]).tolist():
-            if self._apart(flight.op, other):
+            if self._apart(flight, other):
                 pages = flight.targets[wrote == other]
                 at, edge = int(pages[0]), apart(self._dst, flight.op, other)
                 writer = Writer(flight.op)
                 report(self._dst, "two_writers_in_flight", at, len(pages), writer, edge=edge)
 
-    def _apart(self, op: int, other: int) -> bool:
-        """Whether a post has not heard of another operation, and that one writes."""
-        mine, its = self._dst.log[op], self._dst.log[other]
-        if its.kind in ("free", "none"):
+    def _apart(self, flight: Flight, other: int) -> bool:
+        """Whether a post knew nothing of another operation, and that one writes."""
+        its = self._dst.log[other]
+        if its.kind in ("free", "none") or its.stream == self._dst.log[flight.op].stream:
             return False
-        stream, epoch = np.array([its.stream]), np.array([its.epoch])
-        return not self._dst.clocks.knows(mine.stream, stream, epoch)[0]
+        return not knew(flight.known, np.array([its.stream]), np.array([its.epoch]))[0]

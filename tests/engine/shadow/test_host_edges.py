@@ -35,6 +35,15 @@ def test_a_step_that_writes_between_the_issue_of_a_backup_and_its_landing_is_fou
     assert unordered(tiers) == ["backup 1 did not wait for prefill step 1"]
 
 
+def test_it_is_found_though_the_host_and_a_later_backup_have_heard_of_it_by_then() -> None:
+    tiers = Shadowed()
+    [stage] = tiers.host.backup([1], tiers.take(1))
+    tiers.step([1])
+    tiers.host.backup([2], tiers.take(1))
+    stage.move()
+    assert unordered(tiers) == ["backup 1 did not wait for prefill step 1"]
+
+
 def test_an_acknowledged_backup_lets_its_page_go() -> None:
     tiers = Shadowed()
     tiers.step([1])

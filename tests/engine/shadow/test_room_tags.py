@@ -115,6 +115,19 @@ def test_a_write_that_lands_over_another_room_s_has_two_writers(it: TwoSides) ->
     assert it.chains("c4", 6) == [MINE]
 
 
+def test_it_has_them_though_its_queue_has_heard_of_the_other_by_then(it: TwoSides) -> None:
+    late = posted(it)
+    given_back(it)
+    it.decode.taken(DST)
+    it.told()
+    its = it.post(2, it.kv([4], [6]))
+    it.land(its)
+    it.edges.ended(2, None)
+    it.post(3, it.kv([4], [8]))
+    it.land(late)
+    assert names(it)[-1] == "two_writers_in_flight"
+
+
 def test_a_write_that_nobody_s_lands_over_has_one_writer(it: TwoSides) -> None:
     late = posted(it)
     given_back(it)
