@@ -9,12 +9,14 @@ such a change; who reads a row is looked up only where a digest differs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from engine.config import C4_RATIO, C128_RATIO, PAGE_TOKENS
-from engine.shadow.reading import AS_PROMPT, WINDOW, Reader
+from engine.shadow.readers import Reader
+from engine.shadow.reading import AS_PROMPT, WINDOW
+from engine.shadow.selected import Places
 from engine.shadow.writing import RING
 
 if TYPE_CHECKING:
@@ -25,19 +27,12 @@ if TYPE_CHECKING:
     from engine.shadow.memory import ShadowMemory
     from engine.shadow.readers import Readers, Rows
     from engine.shadow.tags import RowTags
+    from engine.shadow.telling import Telling
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
 NAME = "read_changed_bytes"
-
-
-class Say(Protocol):
-    """Tells of bad slots of one page that one reader met, int64 [n], and of their positions."""
-
-    def __call__(
-        self, name: str, reader: Reader, group: RowTags, page: int, where: Ints, at: Ints
-    ) -> None: ...
 
 
 class Reads(NamedTuple):
@@ -53,12 +48,13 @@ class Reads(NamedTuple):
 class Changed:
     """Holds what the steps of one engine read against the digests of its rows."""
 
-    def __init__(self, shadow: ShadowMemory, readers: Readers, say: Say) -> None:
-        self._book, self._readers, self._say = shadow.book, readers, say
+    def __init__(self, shadow: ShadowMemory, readers: Readers, telling: Telling) -> None:
+        self._book, self._readers, self._telling = shadow.book, readers, telling
         groups = shadow.groups
         self._window = [group for (pool, _), group in groups.items() if pool == "swa"]
         self._whole = [groups["index_k", 0], groups["c128", 0]]  # read entry by entry
         self._c4 = groups["c4", 0]
+        self._places = Places(readers, self._c4.shape.pages)
         self._rings = [groups["c4_state", 0], groups["index_state", 0]]
         self._blocks = [groups["c128_state", 0]]
 
@@ -95,9 +91,9 @@ class Changed:
         bad = self._differing(self._c4, np.unique(chosen[chosen >= 0]))
         if len(bad):
             page = chosen // entries
-            index = (self._readers.pages[rows.slot][:, None] == page[:, :, None]).argmax(-1)
+            index = self._places.of(rows, page)  # a stranger's: `engine.shadow.selected` tells
             at = index * PAGE_TOKENS + (chosen % entries + 1) * C4_RATIO - 1
-            reads = Reads(chosen, np.where(chosen < 0, -1, at), page)
+            reads = Reads(chosen, np.where((chosen < 0) | (index < 0), -1, at), page)
             self._judge(op, rows, self._c4, reads, bad)
 
     def _states(
@@ -148,17 +144,12 @@ class Changed:
         slot = rows.slot[:, None]
         wanted = self._readers.chain[slot, reads.at.clip(-1) + 1]
         wrong = np.isin(reads.where, bad) & (reads.at >= 0) & ~group.differ(reads.where, wanted)
-        wrong &= (reads.page < 0) | ~self._lost(slot, reads)
+        index = reads.at.clip(0) // PAGE_TOKENS
+        wrong &= (reads.page < 0) | ~self._readers.lost(self._book, slot, index, reads.page)
         for lane in np.nonzero(wrong.any(1))[0].tolist():
             reader = Reader(op, lane, int(rows.slot[lane]), int(rows.position[lane]))
             hit = np.nonzero(wrong[lane])[0]
             for page in np.unique(reads.page[lane, hit]).tolist():
                 its = hit[reads.page[lane, hit] == page]
                 where, at = reads.where[lane, its], reads.at[lane, its]
-                self._say(NAME, reader, group, page, where, at)
-
-    def _lost(self, slot: Ints, reads: Reads) -> Bools:
-        """Which pages are free, or were handed out anew since their reader was given them."""
-        anew = self._readers.takes[slot, reads.at.clip(0) // PAGE_TOKENS]
-        lost: Bools = (anew != self._book.generation[reads.page]) | ~self._book.held[reads.page]
-        return lost
+                self._telling.say(NAME, reader, group, page, where, at)

@@ -17,6 +17,7 @@ from engine.shadow.changed import Changed
 from engine.shadow.readers import Readers, Rows
 from engine.shadow.reading import Reading
 from engine.shadow.reports import report
+from engine.shadow.telling import Telling
 from engine.shadow.writing import Writing
 
 if TYPE_CHECKING:
@@ -84,10 +85,11 @@ class ComputeWatch:
         self.shadow = shadow
         self.readers = Readers(config.max_running, config.model.max_context)
         self._writing = Writing(shadow, self.readers)
-        self._reading = Reading(shadow, self.readers)
+        telling = Telling(shadow, self.readers)
+        self._reading = Reading(shadow, self.readers, telling)
         self._judges: list[Reading | Changed] = [self._reading]
         if config.ledger == "full":
-            self._judges.append(Changed(shadow, self.readers, self._reading.say))
+            self._judges.append(Changed(shadow, self.readers, telling))
         self._hisparse = config.hisparse
         self._batch: list[Request] = []
 
@@ -170,6 +172,7 @@ class ComputeWatch:
         lanes = tuple(self.readers.request[slot].tolist())
         name, stream = f"{kind} step {step}", self.shadow.compute
         self.shadow.running = self.shadow.begin(kind, name, stream, step, lanes)
+        self.readers.runs(self.shadow.running, slot)
         return self.shadow.running
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engine.request import Request
+    from engine.shadow.book import PageBook
 
 
 STRANGE = -1  # the generation of a page that its reader was never given
@@ -32,11 +33,26 @@ class Rows(NamedTuple):
     loc: NDArray[np.int64]
 
 
+class Reader(NamedTuple):
+    """One row of a step that reads: its operation and lane, request slot and position."""
+
+    op: int
+    lane: int
+    slot: int
+    position: int
+
+    @classmethod
+    def of(cls, op: int, rows: Rows, at: int) -> Reader:
+        """Row number ``at`` of those that know their lane by ``loc``."""
+        return cls(op, int(rows.loc[at]), int(rows.slot[at]), int(rows.position[at]))
+
+
 class Readers:
     """Request slots 0..``requests`` of contexts of up to ``context`` tokens.
 
     ``chain[slot, p]`` is the chain before token p. ``window`` and ``entries`` are the versions of
-    pages (`PageBook.version`) of which a slot has found the rows right, -1: none yet.
+    pages (`PageBook.version`) of which a slot has found the rows right, -1: none yet. ``since`` is
+    the first operation that may be of a slot's occupant: all steps of the one before came earlier.
     """
 
     def __init__(self, requests: int, context: int) -> None:
@@ -49,6 +65,8 @@ class Readers:
         self.chain = np.zeros((requests + 1, context + 1), dtype=np.int64)
         self.request = np.zeros(requests + 1, dtype=np.int64)
         self.prompt = np.zeros(requests + 1, dtype=np.int64)  # tokens
+        self.since = np.zeros(requests + 1, dtype=np.int64)
+        self._ran = np.zeros(requests + 1, dtype=np.int64)  # the last step of a slot
         nobody: list[int] = []
         self._held = [(nobody, 0)] * (requests + 1)  # page list, and how much of it is here
 
@@ -62,6 +80,7 @@ class Readers:
             shown = 0
             self.request[slot], self.prompt[slot] = req.id, len(req.prompt)
             self.window[slot] = self.entries[slot] = -1
+            self.since[slot] = self._ran[slot] + 1
         self.pages[slot, shown : len(req.pages)] = req.pages[shown:]
         self.takes[slot, shown : len(req.pages)] = req.takes[shown:]
         self._given[slot, shown : len(req.pages), 0] = req.pages[shown:]
@@ -83,6 +102,24 @@ class Readers:
             its = given[:, 1]
             self.takes[slot[lane], index] = np.where(found == given[:, 0], its, STRANGE)
             self.window[slot[lane], index] = self.entries[slot[lane], index] = -1
+
+    def runs(self, op: int, slot: NDArray[np.int64]) -> None:
+        """A step of request slots begins."""
+        self._ran[slot] = op
+
+    def lost(
+        self,
+        book: PageBook,
+        slot: NDArray[np.int64],
+        index: NDArray[np.int64],
+        page: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Which pages are free, or were handed out anew since a slot was given them, as number
+        ``index`` of its context.
+        """
+        anew = book.generation[page] != self.takes[slot, index]
+        gone: NDArray[np.bool_] = anew | ~book.held[page]
+        return gone
 
     def admitted(self, slot: int, tokens: Sequence[int]) -> None:
         """A slot's context begins with ``tokens``, which others have computed."""

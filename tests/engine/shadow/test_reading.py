@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,64 @@ def test_a_bad_c4_entry_is_told_of_only_by_who_selects_it() -> None:
     assert (steps.seen[0]["pool"], steps.seen[0]["position"]) == ("c4", 23)
 
 
+def selects(steps: Steps, req: Request, slot: int) -> dict[str, Any]:
+    """What is found of a row that selects one slot."""
+    steps.decode(req, chosen=[[-1, slot, -1, -1]])
+    [found] = steps.seen
+    return found
+
+
+def test_a_selected_entry_of_another_request_s_page_is_foreign() -> None:
+    steps, req = read()
+    other = steps.admit(tokens(300, 5))
+    steps.prefill(other)
+    found = selects(steps, req, slot := other.pages[0] * 64 + 3)
+    assert (found["name"], found["pool"], found["slot"]) == ("read_foreign_row", "c4", slot)
+    assert (found["page"], found["request"], found["writer_request"]) == (other.pages[0], 1, 2)
+    assert "position" not in found
+
+
+def test_a_selected_entry_of_a_free_page_is_read_after_it_was_freed() -> None:
+    steps, req = read()
+    found = selects(steps, req, 8 * 64 + 3)
+    assert (found["name"], found["page"], found["state"]) == ("read_after_free", 8, "FREE")
+
+
+def test_a_selected_entry_that_is_not_complete_yet_is_uninitialised() -> None:
+    steps, req = read()
+    steps.decode(req, chosen=[[req.pages[1] * 64 + (301 - 256) // 4 - 1, -1, -1, -1]])
+    assert steps.seen == []
+    found = selects(steps, req, req.pages[1] * 64 + 12)
+    assert (found["name"], found["position"]) == ("read_uninitialised_row", 307)
+
+
+@pytest.mark.parametrize("pool", ["c4_state", "index_state"])
+def test_a_state_that_the_page_s_last_owner_left_is_uninitialised(pool: str) -> None:
+    steps, req = read()
+    ring = steps.shadow.groups[pool, 0]
+    ring.take[req.pages[1] * 8 + 300 % 8] = 0
+    for _ in range(3):
+        steps.decode(req)
+    assert [(each["name"], each["pool"], each["position"]) for each in steps.seen] == [
+        ("read_uninitialised_row", pool, 300)
+    ]
+
+
+def test_a_block_state_of_the_slot_s_last_occupant_is_uninitialised() -> None:
+    steps, first = read()
+    second = steps.admit(tokens(383))
+    second.req_slot = first.req_slot
+    steps.prefill(second)
+    steps.shadow.groups["c128_state", 0].op[second.req_slot * 128 + 3] = 1
+    steps.decode(second)
+    [found] = steps.seen
+    assert (found["name"], found["pool"], found["position"]) == (
+        "read_uninitialised_row",
+        "c128_state",
+        259,
+    )
+
+
 @pytest.mark.parametrize("pool", ["c4_state", "index_state"])
 def test_a_foreign_state_is_told_of_when_its_group_is_completed(pool: str) -> None:
     steps = Steps()
@@ -145,7 +205,7 @@ def test_a_foreign_block_state_is_of_no_page() -> None:
     req = steps.admit(tokens(383))
     steps.prefill(req)
     ring = steps.shadow.groups["c128_state", 0]
-    ring.damage(np.array([req.req_slot * 128 + 3]), 0, 0)
+    ring.damage(np.array([req.req_slot * 128 + 3]), 1, 0)
     steps.decode(req)
     [found] = steps.seen
     assert (found["name"], found["pool"], found["position"]) == (
