@@ -1,8 +1,8 @@
 """Cause before effect: from the damage that a reply met back to what made it.
 
 One rule: a link is one damage behind another, not later and on the same bytes: the same page, host
-page or room, the very step or copy that wrote last, or a page that the same request was to have. A
-copy whose pages nobody told is linked by its pool alone, and said to be.
+page or room, the very step that wrote last, or a page that the same request was to have. What
+shares but the number of a copy (of many pages), or a pool, is linked and said not to be sure.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from lab.explaining.damage import Damage
 
 LONGEST = 3  # a read, the copy that brought the row, and what spoilt the copy
-SAME_STEP, SAME_SLOT, SAME_PAGE, SAME_REQUEST, SAME_POOL = 16, 8, 4, 2, 1
+SAME_STEP, SAME_SLOT, SAME_PAGE, SAME_BACKUP, SAME_LOAD, SAME_REQUEST, SAME_POOL = (
+    1 << bit for bit in range(6, -1, -1)
+)
+SURE = SAME_STEP | SAME_SLOT | SAME_PAGE | SAME_REQUEST  # of a score any of these
 COPIES = ("load", "backup")
 COPY = re.compile(r"\b(?:load|backup) \d+")  # an operation by its number
 ALIASED = {"row_shared_by_two_slots": "lost_slot"}
@@ -47,7 +50,7 @@ def chain_of(effect: Damage, damages: Sequence[Damage]) -> Chain:
         if not scored:
             break
         score, _, cause = max(scored, key=lambda each: each[:2])
-        sure = sure and score > SAME_POOL
+        sure = sure and bool(score & SURE)
         links.append(cause)
     return Chain(tuple(links), sure)
 
@@ -65,7 +68,9 @@ def _alike(effect: Damage, cause: Damage) -> int:
         return 0
     score = SAME_STEP * _same_step(effect, cause)
     score += SAME_SLOT * _same(effect, cause, "slot", ALIASED.get(cause.name, "slot"))
-    score += SAME_PAGE * (_same_place(effect, cause) or _same_copy(effect, cause))
+    score += SAME_PAGE * _same_place(effect, cause)
+    score += SAME_BACKUP * _same_copy(effect, cause, "backup")
+    score += SAME_LOAD * _same_copy(effect, cause, "load")
     score += SAME_REQUEST * _same_request(effect, cause)
     return score or SAME_POOL * _same_pool(effect, cause)
 
@@ -87,15 +92,15 @@ def _same_step(effect: Damage, cause: Damage) -> bool:
     return padded and step > 0 and step == effect.number("writer_step")
 
 
-def _same_copy(effect: Damage, cause: Damage) -> bool:
-    """Whether a copy that brought the row is the cause's own, or one that it was to wait for:
-    ``load 4 of host page 3, which backup 1 filled`` names both.
+def _same_copy(effect: Damage, cause: Damage, kind: str) -> bool:
+    """Whether a copy of that kind that brought the row is the cause's own, or one that it was to
+    wait for: ``load 4 of host page 3, which backup 1 filled`` names both.
     """
-    if effect.text("writer_kind") not in COPIES:
+    if effect.text("writer_kind") not in COPIES or _handed_on(effect, cause):
         return False
     brought = COPY.findall(effect.text("writer"))
-    told = COPY.findall(f"{cause.text('writer')} {cause.text('edge')}")
-    return any(copy in told for copy in brought)
+    told = COPY.findall(" ".join(cause.text(key) for key in ("writer", "reader", "edge")))
+    return any(copy in told for copy in brought if copy.startswith(kind))
 
 
 def _same_request(effect: Damage, cause: Damage) -> bool:
@@ -106,16 +111,25 @@ def _same_request(effect: Damage, cause: Damage) -> bool:
 
 def _same_place(effect: Damage, cause: Damage) -> bool:
     """Whether both are of a page, device's or host's, or of the room that wrote there."""
-    if effect.number("generation") and cause.number("generation"):
-        unlike = effect.number("generation") != cause.number("generation")
-        if unlike and not _same(effect, cause, "host_page", "host_page"):
-            return False
+    if _unlike_generation(effect, cause) and not _same(effect, cause, "host_page", "host_page"):
+        return False
     return (
         _same(effect, cause, "page", "page")
         or _host_page(effect) == _host_page(cause) != ""
         or _same(effect, cause, "writer_room", "writer_room")
         or _same(effect, cause, "room", "writer_room")
     )
+
+
+def _handed_on(effect: Damage, cause: Damage) -> bool:
+    """Whether the cause is of the same page, as it was before it was handed on."""
+    return _same(effect, cause, "page", "page") and _unlike_generation(effect, cause)
+
+
+def _unlike_generation(effect: Damage, cause: Damage) -> bool:
+    """Whether both tell a generation, and not the same one."""
+    one, other = (damage.number("generation") for damage in (effect, cause))
+    return bool(one and other) and one != other
 
 
 def _host_page(damage: Damage) -> str:

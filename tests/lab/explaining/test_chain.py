@@ -114,3 +114,25 @@ def test_rows_that_share_bytes_are_found_by_the_slot_that_lost_them() -> None:
     assert names(found)[1:] == ["row_shared_by_two_slots"] and found.sure
     other = violation("row_shared_by_two_slots", slot=900, lost_slot=7, owner="request 9")
     assert not chain(read("read_foreign_row", by=2, writer_kind="prefill"), other).sure
+
+
+def test_two_that_share_but_the_number_of_a_load_are_linked_and_not_surely() -> None:
+    effect = read("read_foreign_row", by=2, writer_kind="load", writer="load 4 of host page 14")
+    mine = violation("restored_page_differs", 0.4, page=3, writer="load 4 of host page 7")
+    found = chain(effect, mine)
+    assert names(found)[1:] == ["restored_page_differs"] and not found.sure
+
+
+def test_the_backup_that_filled_the_host_page_counts_before_the_load_that_brought_it() -> None:
+    writer = "load 4 of host page 14, which backup 6 filled"
+    effect = read("read_foreign_row", by=2, writer_kind="load", writer=writer)
+    backup = violation("unordered_access", 0.3, page=9, reader="backup 6 of page 9")
+    load = violation("restored_page_differs", 0.4, page=3, writer="load 4 of host page 7")
+    found = chain(effect, backup, load)
+    assert names(found)[1] == "unordered_access" and not found.sure
+
+
+def test_a_copy_of_the_page_before_it_was_handed_on_is_no_cause() -> None:
+    loaded = {"writer_kind": "load", "writer": "load 4 of host page 14", "generation": 2}
+    before = violation("unordered_access", page=245, generation=1, edge="load 4 did not wait")
+    assert len(chain(read("read_foreign_row", by=2, **loaded), before).links) == 1
