@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 REQUESTS = ("request", "victim", "owner")  # a request's number, or ``request 7``
 ROOMS = ("victim_room", "room")
+NAMED = (*REQUESTS, *ROOMS)  # in a pair a room has its request's number
 REQUEST = re.compile(r"request (\d+)")
 
 
@@ -36,13 +37,18 @@ class Whose:
             if known := REPLY.fullmatch(reply.request_id or ""):
                 self._requests[int(known[1])] = Turn(reply.session, reply.turn)
 
+    @property
+    def requests(self) -> Mapping[int, Turn]:
+        """The turns of requests, by their numbers."""
+        return self._requests
+
     def turn(self, fields: Mapping[str, Any]) -> Turn | None:
         """The turn that an event of these fields concerns; None where it is not known."""
         if "session" in fields:
             return Turn(int(fields["session"]), int(fields["turn"]))
         for keys, turns in ((REQUESTS, self._requests), (ROOMS, self._rooms)):
             for key in keys:
-                if number := _number(fields.get(key)):
+                if number := number_of(fields.get(key)):
                     return turns.get(number)
         return None
 
@@ -54,8 +60,8 @@ def concerned(history: ArmHistory) -> set[int | None]:
     return {turn.session if (turn := whose.turn(fields)) else None for fields in broken}
 
 
-def _number(value: Any) -> int:
-    """Of a request or a room; 0 where nobody is named."""
+def number_of(value: Any) -> int:
+    """A field's number, of ``7`` as of ``request 7``; 0 where nobody is named."""
     if isinstance(value, int):
         return value
     found = REQUEST.fullmatch(str(value))

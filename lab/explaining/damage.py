@@ -7,10 +7,10 @@ and a **copy** are what made the row wrong; a **token** was handed to another re
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from lab.concerned import NAMED, number_of
 from lab.exposure import FAULTS
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ ROLES: Mapping[str, Role] = {
     **dict.fromkeys(FAULTS, "fault"),
 }
 ITSELF = "itself"
-NAMED = ("request", "victim", "owner", "victim_room", "room")  # a room has its request's number
-REQUEST = re.compile(r"request (\d+)")
 
 
 @dataclass(frozen=True)
@@ -71,11 +69,7 @@ class Damage:
 
     def number(self, key: str) -> int:
         """A field's number, of ``7`` as of ``request 7``; 0 where there is none."""
-        value = self.fields.get(key, 0)
-        if isinstance(value, int):
-            return value
-        known = REQUEST.fullmatch(str(value))
-        return int(known[1]) if known else 0
+        return number_of(self.fields.get(key))
 
     def text(self, key: str) -> str:
         """A field as text; empty where there is none."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lab.concerned import Whose, concerned
+from lab.concerned import Whose, concerned, number_of
 from lab.joins import Turn
 from lab.records import ArmHistory
 from tests.lab.disaggregated import disaggregated, late_write, retry
@@ -96,3 +96,11 @@ def test_a_room_is_its_turn_s_and_so_is_its_request() -> None:
     told = replace(made, replies=[replace(it, request_id=ids[it.session]) for it in made.replies])
     assert Whose(told).turn({"room": 4}) == Turn(3, 0)
     assert Whose(told).turn({"victim": "request 1004"}) == Turn(3, 0)
+
+
+def test_a_number_is_a_field_s_own_or_that_of_the_request_that_it_names() -> None:
+    assert [number_of(it) for it in (7, "request 7", "cache", None)] == [7, 7, 0, 0]
+
+
+def test_requests_are_known_by_the_numbers_that_clients_heard() -> None:
+    assert Whose(served()).requests == {10: Turn(0, 0), 11: Turn(1, 0), 12: Turn(2, 0)}
