@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from engine.shadow.book import PageBook
 from engine.shadow.clocks import VectorClocks
 from engine.shadow.digests import RowBytes
+from engine.shadow.missing import Missing
 from engine.shadow.operations import Kind, Operation, OperationLog
 from engine.shadow.reports import unordered
 from engine.shadow.tags import RowTags, Shape
@@ -31,7 +32,7 @@ class Common:
 
     clocks: VectorClocks = field(default_factory=VectorClocks)
     log: OperationLog = field(default_factory=OperationLog)
-    missing: dict[int, str] = field(default_factory=dict)  # by operation, what was not waited for
+    missing: Missing = field(default_factory=Missing)
 
 
 class ShadowMemory:

@@ -6,6 +6,7 @@ the last writer is said.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from engine.shadow.memory import ShadowMemory
 
 CLASH, UNORDERED = "two_writers_in_flight", "unordered_access"
+
+COPIES = ("backup", "load", "transfer")
 
 
 class Writer(NamedTuple):
@@ -42,12 +45,14 @@ def report(
     """
     fields = {} if page < 0 else _page(shadow, page, book)
     if writer is not None:
-        fields |= written_by(shadow, writer)
+        fields |= written_by(shadow, writer, page, book)
     shadow.events.violation(name, n=n, **fields | more)
 
 
-def written_by(shadow: ShadowMemory, writer: Writer) -> dict[str, Field]:
-    """The fields of a last writer."""
+def written_by(
+    shadow: ShadowMemory, writer: Writer, page: int = -1, book: PageBook | None = None
+) -> dict[str, Field]:
+    """The fields of a last writer of rows of ``page`` (-1: of none, or several)."""
     op = shadow.log[writer.op]
     padding = op.kind == "decode" and writer.lane >= len(op.lanes)
     fields: dict[str, Field] = {
@@ -64,7 +69,7 @@ def written_by(shadow: ShadowMemory, writer: Writer) -> dict[str, Field]:
         fields["writer_lane"] = writer.lane
     if writer.op:
         fields["writer_at_us"] = op.at_us
-    if edge := shadow.common.missing.get(writer.op):
+    if edge := shadow.common.missing.at(writer.op, book or shadow.book, page):
         fields["edge"] = edge
     return fields
 
@@ -81,15 +86,16 @@ def unordered(
     """Tell of accesses that nothing orders, one event for each pair of operations, and of a page
     once for all steps of a stream.
 
-    Whoever meets one of the two later, as a last writer, is told what was not waited for.
+    Whoever meets one of the two there later, as a last writer, is told what was not waited for.
     """
     pairs: dict[tuple[int, int], dict[int, None]] = {}  # the pages of each, once, in order
     for each in found:
         pairs.setdefault((each.earlier, each.later), {})[each.page] = None
     for (earlier, later), touched in pairs.items():
         edge = f"{shadow.log.said(later)} did not wait for {shadow.log.said(earlier)}"
-        for op in (earlier, later):
-            shadow.common.missing.setdefault(op, edge)
+        for op, page in product((earlier, later), touched):
+            copies = shadow.log[op].kind in COPIES
+            shadow.common.missing.add(op, book or shadow.book, page, edge, copies)
         who = earlier, _party(shadow, later)
         pages = [page for page in touched if (book or shadow.book).untold(UNORDERED, page, *who)]
         if not pages:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.shadow.book import Unordered
+from engine.shadow.book import PageBook, Unordered
 from engine.shadow.reports import Writer, report, unordered, written_by
 from tests.engine.shadow.steps import Steps
 
@@ -67,3 +67,25 @@ def test_accesses_that_nothing_orders_are_one_event_for_two_operations() -> None
     assert (found["name"], found["n"], found["page"]) == ("unordered_access", 2, 3)
     assert found["edge"] == "b did not wait for a"
     assert written_by(steps.shadow, Writer(second))["edge"] == "b did not wait for a"
+
+
+def test_an_edge_is_missing_at_the_page_where_it_was_found_missing_and_at_no_other() -> None:
+    steps = Steps()
+    step = steps.shadow.begin("decode", "decode step 4", steps.shadow.compute, 4, (12, 13))
+    free = steps.shadow.begin("free", "the release by request 12", steps.shadow.host)
+    pages = steps.pages.allocate(2)
+    unordered(steps.shadow, [Unordered(pages[0], step, free)])
+    for page in pages:
+        report(steps.shadow, "read_foreign_row", page, writer=Writer(step, 0))
+    assert [each.get("edge") for each in steps.seen[1:]] == [steps.seen[0]["edge"], None]
+
+
+def test_a_copy_lacks_an_edge_of_its_other_end_at_all_of_its_pages() -> None:
+    steps = Steps()
+    shadow, pages = steps.shadow, steps.pages.allocate(2)
+    load, backup = (shadow.begin(kind, kind, shadow.stream(kind)) for kind in ("load", "backup"))
+    host = PageBook(4, shadow.log, shadow.clocks)
+    unordered(shadow, [Unordered(pages[0], backup, load)], host)
+    report(shadow, "read_foreign_row", pages[1], writer=Writer(load))
+    report(shadow, "host_page_differs", pages[1], writer=Writer(load), book=host)
+    assert [each.get("edge") for each in steps.seen[1:]] == ["load did not wait for backup", None]
