@@ -18,7 +18,7 @@ from engine.runner.gate import EveryRead
     seam="read_gate",
     origin="seed investigation, hypothesis cleared by the getter's own wait",
     kind="corrupting",
-    evidence=["read_before_load"],
+    evidence=["read_before_load", "read_during_load"],
 )
 class IndexKDoesNotWait(EveryRead):
     """Every pool waits but one."""

@@ -95,7 +95,9 @@ class LoadGate:
 
     def reader(self, pages: Iterable[int]) -> None:
         """Whose pages the next reads are: a request's prefix. Readers of a step go side by side."""
-        self._reading = [page for page in pages if page in self._restoring]
+        prefix = list(pages)
+        self._shadow.reader(prefix)
+        self._reading = [page for page in prefix if page in self._restoring]
         self._stalled_s = 0.0
 
     def wait(self, pool: str, layer: int) -> None:
@@ -108,6 +110,7 @@ class LoadGate:
             at = max(at, arrives)  # to the last bit: a sum of differences may fall short of it
             self._shadow.waited(self._loads, layer)
         self._streams.land(at)
+        self._shadow.read(pool, layer)
         if self._reading and self._done.pending(self._producer, layer):
             self._events.violation(
                 "read_before_load",
@@ -125,6 +128,7 @@ class LoadGate:
         last one out of a chunk that samples nothing, and the next chunk, whose step has no load,
         relies on it.
         """
+        self._shadow.reader(())
         if self._producer >= 0:
             self.wait("swa", self._layers - 1)
             self._events.count("load_wait_us", round(1e6 * self._longest_s))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.shadow.book import PageBook
+from engine.shadow.host_reads import GetterReads
 from engine.shadow.host_tags import HostTags
 from engine.shadow.host_watch import WINDOW, HostWatch, Numbers, PageCopy
 from engine.shadow.reports import Writer, unordered, written_by
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from engine.events import Field
     from engine.pools.host import HostPool
     from engine.shadow.book import Unordered
+    from engine.shadow.clocks import Clock
     from engine.shadow.host_watch import Pages
     from engine.shadow.memory import ShadowMemory
     from engine.shadow.operations import Kind
@@ -42,6 +44,7 @@ class HostShadow(HostWatch):
         self._backups: dict[int, PageCopy] = {}  # by the anchor page that they fill
         self._loads: dict[int, PageCopy] = {}  # by the device page that they fill
         self._told: set[tuple[int, ...]] = set()  # pairs of operations
+        self._reads = GetterReads(shadow)
 
     def taken(self, pages: Sequence[HostPage]) -> None:
         """Host pages were handed out."""
@@ -98,6 +101,7 @@ class HostShadow(HostWatch):
 
     def landed(self, copy: PageCopy, stage: int, pools: Iterable[tuple[str, int]]) -> None:
         """The bytes of a load's stage have moved: of each of ``pools``, one of its layers."""
+        copy.landed.add(stage)
         take = self.shadow.book.generation[copy.device]
         ops: dict[bool, Pages] = {}
         for pool, layer in pools:
@@ -121,6 +125,14 @@ class HostShadow(HostWatch):
         """The loads not acknowledged that fill any of these pages."""
         found = {copy.op: copy for page in device if (copy := self._loads.get(page))}
         return list(found.values())
+
+    def reader(self, pages: Sequence[int]) -> None:
+        """The next getters are those of a step's reader of prefix ``pages``; of none, without."""
+        self._reads.reader(pages, self._loads)
+
+    def read(self, pool: str, layer: int) -> None:
+        """A getter hands a pool out at a layer of the model."""
+        self._reads.read(pool, layer)
 
     def waited(self, loads: Iterable[PageCopy], layer: int) -> None:
         """A getter has waited for a layer of these loads: the step knows of it."""
@@ -169,17 +181,33 @@ class HostShadow(HostWatch):
         device: Sequence[int],
         host: Sequence[HostPage],
     ) -> PageCopy:
-        """A copy begins, which has waited for all that the host knows; an epoch a stage."""
+        """A copy begins, which has waited for all that the host knows."""
         shadow, stream = self.shadow, self._streams[kind]
         shadow.clocks.wait(stream, shadow.host)
         self._issued[kind] += 1
         name = f"{kind} {self._issued[kind]}"
-        op, known = shadow.begin(kind, name, stream), [shadow.clocks.now(stream)]
-        for _ in range(stages - 1):
-            shadow.clocks.tick(stream)
-            known.append(shadow.clocks.now(stream))
+        op = shadow.begin(kind, name, stream)
+        known = self._by_layer(stages) if kind == "load" else []
+        known.append(shadow.clocks.now(stream))
         to = _numbers(host)
-        return PageCopy(op, name, _ids(device), to, self._generations(to), known)
+        return PageCopy(op, name, _ids(device), to, self._generations(to), known, set())
+
+    def _by_layer(self, stages: int) -> list[Clock]:
+        """What whoever waits for a layer of a load knows, all but the last: what the host does, and
+        the layers up to that one. Each has a stream, for those of two loads arrive side by side.
+        """
+        clocks = self.shadow.clocks
+        layers = [self._layer(layer) for layer in range(stages)]
+        known, sofar = [], clocks.now(self.shadow.host)
+        for layer in layers:
+            sofar[layer] = clocks.tick(layer)
+            known.append(sofar.copy())
+        clocks.join(self._streams["load"], sofar)
+        return known[:-1]
+
+    def _layer(self, layer: int) -> int:
+        """The stream of a layer of the loads."""
+        return self.shadow.stream(f"load layer {layer}")
 
     def _generations(self, host: Numbers) -> Numbers:
         """The generations of host pages now."""
@@ -199,8 +227,9 @@ class HostShadow(HostWatch):
             source += f", {'after' if take > meant else 'before'} it was handed to another"
         issued = log[copy.op]
         name = f"{copy.name} of host page {host}, which {source if backup else 'no backup filled'}"
-        epoch = int(copy.known[stage][issued.stream])
-        op = log.add(issued._replace(name=name, epoch=epoch, at_us=self.shadow.now_us()))
+        stream = self._layer(stage)
+        epoch, now = int(copy.known[stage][stream]), self.shadow.now_us()
+        op = log.add(issued._replace(name=name, stream=stream, epoch=epoch, at_us=now))
         if edge := missing.get(backup) or missing.get(copy.op):
             missing[op] = edge
         return op

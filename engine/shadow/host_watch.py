@@ -43,10 +43,11 @@ class PageCopy(NamedTuple):
     host: Numbers
     meant: Numbers  # the host pages' generations at the issue
     known: list[Clock]
+    landed: set[int]  # stages whose bytes have moved
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-NO_COPY = PageCopy(0, "", _NONE, Numbers(_NONE, _NONE), Numbers(_NONE, _NONE), [])
+NO_COPY = PageCopy(0, "", _NONE, Numbers(_NONE, _NONE), Numbers(_NONE, _NONE), [], set())
 
 
 class HostWatch:
@@ -81,6 +82,12 @@ class HostWatch:
     def loads_into(self, device: Iterable[int]) -> list[PageCopy]:
         """The loads not acknowledged that fill any of these pages."""
         return []
+
+    def reader(self, pages: Sequence[int]) -> None:
+        """The next getters are those of a step's reader of prefix ``pages``; of none, without."""
+
+    def read(self, pool: str, layer: int) -> None:
+        """A getter hands a pool out at a layer of the model."""
 
     def waited(self, loads: Iterable[PageCopy], layer: int) -> None:
         """A getter has waited for a layer of these loads: the step knows of it."""

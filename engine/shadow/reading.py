@@ -62,7 +62,9 @@ class Reading:
         """A chunk's tokens read the window that ends at a row, the last one before the chunk."""
         at = (rows.position[:, None] - np.arange(0, WINDOW - 1)).clip(0)
         pages = np.unique(self._readers.pages[rows.slot[:, None], at // PAGE_TOKENS])
-        unordered(self._shadow, self._book.reads(op, pages))
+        found, log = self._book.reads(op, pages), self._shadow.log
+        # of a load they need the layers that they read: its getters are asked (`host_reads`)
+        unordered(self._shadow, [each for each in found if log[each.earlier].kind != "load"])
         every = np.ones(len(rows.slot), dtype=bool)
         self._windows(op, rows, every, WINDOW - 1, AS_PROMPT)
 

@@ -38,4 +38,4 @@ def violations(of: Ran, name: str) -> list[dict[str, Any]]:
 
 def reads(of: Ran, request: int) -> list[dict[str, Any]]:
     """What a request of the decode side was told to have read, in order."""
-    return [said for said in violations(of, "read_") if said["request"] == request]
+    return [said for said in violations(of, "read_") if said.get("request") == request]

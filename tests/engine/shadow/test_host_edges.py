@@ -106,26 +106,27 @@ def test_a_load_into_a_page_that_a_step_in_flight_reads_is_found() -> None:
     assert (event["writer"], event["writer_kind"]) == ("load 1", "load")
 
 
-@pytest.mark.parametrize(
-    ("waits", "knows"), [(-1, []), (0, [0]), (2, [0, 1, 2]), (3, [0, 1, 2, 3])]
-)
-def test_a_step_knows_of_the_layers_of_a_load_that_it_waited_for(
-    waits: int, knows: list[int]
-) -> None:
+@pytest.mark.parametrize(("waits", "bad"), [(0, True), (2, True), (3, False)])
+def test_a_load_is_known_to_be_over_by_its_last_layer_alone(waits: int, bad: bool) -> None:
     tiers = Shadowed()
     tiers.step([1])
     tiers.restore(tiers.back_up([1]), [5])
     shadow, memory = tiers.host.shadow, tiers.memory
-    if waits >= 0:
-        shadow.waited(shadow.loads_into([5]), waits)
-    rows = [tiers.group("swa", layer) for layer in range(4)]
-    ops = [memory.log[int(group.op[group.shape.slots_of(5)[0]])] for group in rows]
-    heard = [
-        layer
-        for layer, op in enumerate(ops)
-        if memory.clocks.now(memory.compute)[op.stream] >= op.epoch
-    ]
-    assert heard == list(range(waits + 1))
+    shadow.waited(shadow.loads_into([5]), waits)
+    reader = memory.begin("decode", "decode step 9", memory.compute, lanes=(7,))
+    assert bool(memory.book.reads(reader, [5])) == bad
+
+
+def test_the_first_layers_of_two_loads_say_nothing_of_the_last_one_of_either() -> None:
+    tiers = Shadowed()
+    tiers.step([1, 2])
+    host = tiers.back_up([1, 2])
+    for i, page in enumerate((5, 6)):
+        tiers.restore(host[i : i + 1], [page])
+    shadow, memory = tiers.host.shadow, tiers.memory
+    shadow.waited(shadow.loads_into([5, 6]), 0)
+    reader = memory.begin("decode", "decode step 9", memory.compute, lanes=(7,))
+    assert [each.page for each in memory.book.reads(reader, [5, 6])] == [5, 6]
 
 
 def test_what_is_under_way_is_said_of_the_pages() -> None:
