@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,9 +19,9 @@ if TYPE_CHECKING:
 NARROWEST = 100  # columns of a table where the output is not a terminal
 
 
-def show(thing: RenderableType) -> None:
-    """Print a table or text for a person."""
-    console().print(thing, markup=False, highlight=False)
+def show(thing: RenderableType, *, crop: bool = True) -> None:
+    """Print a table or text for a person; without ``crop`` no line of it is cut."""
+    console().print(thing, markup=False, highlight=False, crop=crop)
 
 
 def console() -> Console:
@@ -100,22 +98,16 @@ def show_replay(parts: Iterable[Mapping[str, Any]], as_json: bool) -> int:
     """Print the parts of a replay as they come, or their one document; 1 where it went another way
     than it should.
     """
-    from lab.replaying.report import replay_lines
+    from lab.replaying.report import fitted, replay_lines
 
     document: dict[str, Any] = {}
     for part in parts:
         document |= part
         for line in () if as_json else replay_lines(part):
-            show(indented(line))
+            typer.echo(fitted(line, console().width))
     if as_json:
         show_json(document)
     return int(document.get("differs") is not None or not document.get("same", True))
-
-
-def indented(line: str) -> RenderableType:
-    """A line of which whatever does not fit stands under its beginning."""
-    depth = len(line) - len(line.lstrip(" "))
-    return Padding(Text(line.lstrip(" ")), (0, 0, 0, depth), expand=False)
 
 
 def note(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Which failure is replayed: an arm of a stored run, a session of it, and the event to stop at.
+"""Which failure is replayed: an arm of a stored run, and a session of it.
 
 One rule: the stored history decides; nothing is run to find out what to run.
 """
@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lab.concerned import Whose
-from lab.detectors import Kind, worst
 from lab.errors import StoreError, UserError
-from lab.joins import Turn
+from lab.replaying.stopping import Stop, stop_of, violations, wrong_turns
 from lab.scenario.loader import parse_scenario
 from lab.scenario.problem import did_you_mean
 
@@ -20,23 +18,6 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, Finding
     from lab.scenario.models import Arm, Scenario
     from lab.store import Results, StoredRun
-
-WRONG = (Kind.CORRUPT, Kind.PARSER_FAULT)
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Where a replay ends: event ``number`` of the history, remarks counted, and whose it is."""
-
-    number: int
-    name: str | None  # the broken invariant's; None for a wrong reply
-    turn: Turn | None
-    session: int  # the one that was asked for
-
-    @property
-    def joined(self) -> bool:
-        """Whether the event names the session that was asked for."""
-        return self.turn is not None and self.turn.session == self.session
 
 
 @dataclass(frozen=True)
@@ -55,6 +36,12 @@ class Case:
     def session(self) -> int:
         """The session that was asked for."""
         return self.stop.session
+
+    @property
+    def reply_wrong(self) -> bool | None:
+        """Whether the reply was wrong whose turn the stop concerns; None where none is known."""
+        turn = self.stop.turn
+        return turn and turn.turn in wrong_turns(self.findings, turn.session)
 
     def about(self) -> dict[str, Any]:
         """Which one it is, for `--json`."""
@@ -83,7 +70,7 @@ def find(results: Results, run: str, session: int, arm: str | None = None) -> Ca
     if not there:
         raise StoreError(_no_session(asked, session))
     failed = [it for it in there if wrong_turns(findings.get(it.name, ()), session)]
-    failed = failed or [it for it in there if _violations(it, session)]
+    failed = failed or [it for it in there if violations(it, session)]
     if len(failed) != 1:
         raise UserError(_which([it.name for it in there], [it.name for it in failed], session))
     (history,) = failed
@@ -94,45 +81,6 @@ def find(results: Results, run: str, session: int, arm: str | None = None) -> Ca
     its = findings.get(history.name, [])
     stop = stop_of(history, its, session)
     return Case(stored, scenario, named, history, verdicts[history.name], its, stop)
-
-
-def stop_of(history: ArmHistory, findings: Sequence[Finding], session: int) -> Stop:
-    """The first broken invariant that concerns the session; where none does, the first of the arm;
-    without any, the session's first wrong reply.
-    """
-    broken = _violations(history, session) or _violations(history)
-    if broken:
-        number, turn = broken[0]
-        return Stop(number, str(history.events[number][2]["name"]), turn, session)
-    turns = wrong_turns(findings, session)
-    number = next(
-        number
-        for number, (_, kind, fields) in enumerate(history.events)
-        if kind == "reply" and fields["session"] == session and fields["turn"] in turns
-    )
-    return Stop(number, None, Turn(session, history.events[number][2]["turn"]), session)
-
-
-def wrong_turns(findings: Sequence[Finding], session: int | None = None) -> list[int]:
-    """The turns, of one session or of all, whose reply is surely wrong, in order."""
-    return [
-        it.turn
-        for it in findings
-        if session in (None, it.session) and any(worst([it], kind) for kind in WRONG)
-    ]
-
-
-def _violations(history: ArmHistory, session: int | None = None) -> list[tuple[int, Turn | None]]:
-    """The broken invariants that concern a session, or all; their numbers and whose they are."""
-    whose = Whose(history)
-    found = [
-        (number, whose.turn(fields))
-        for number, (_, kind, fields) in enumerate(history.events)
-        if kind == "violation"
-    ]
-    if session is None:
-        return found
-    return [(number, turn) for number, turn in found if turn and turn.session == session]
 
 
 def _no_session(histories: Sequence[ArmHistory], session: int) -> str:

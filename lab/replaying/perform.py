@@ -56,7 +56,9 @@ def replay_session(results: Results, run: str, wish: Wish) -> Iterator[Part]:
         arms = [arm.name for arm in case.scenario.arms]
         name = file_of(wish.session, case.arm.name, arms)
         file = folder_of(run, results.path, wish.out) / name
-        yield {"shortened": shorten(case, wish.tries, file)}
+        short = shorten(case, wish.tries, file)
+        file = file if short["scenario"] else None
+        yield {"shortened": short}
     if wish.bundle is not None:
         pack(case, stopped["stopped"], wish.bundle, file)
         yield {"bundle": str(wish.bundle)}
@@ -90,6 +92,9 @@ def stop(case: Case) -> Part:
             "session": turn.session if turn else None,
             "turn": turn.turn if turn else None,
             "concerns_the_session": case.stop.joined,
+            "reply_wrong": case.reply_wrong,
+            "wrong_turn": case.stop.wrong,
+            "joined_by": case.stop.how or None,
             "history_digest": ended.history_digest,
         },
         "differs": None,

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Part = Mapping[str, Any]
 UNKNOWN = "unknown"
+USED_UP = "the tries were used up, a larger --tries looks further"
+NARROWEST = 20  # columns behind an indent
+COMMAND = "    kvlab "  # how a line begins that is to be pasted whole
+JOINED = {  # how a wrong reply is joined to what another turn, or nobody, is named by
+    "read": "a step of it read these rows",
+    "own": "its request is named too",
+    "prefix": "it goes on from these rows",
+    "restored": "it goes on from a prefix that such a copy brought",
+    None: "nothing that was seen before its first wrong token is joined to it",
+}
 
 
 def replay_lines(part: Part) -> Iterator[str]:
@@ -23,7 +35,28 @@ def replay_lines(part: Part) -> Iterator[str]:
         yield from _shortened(part["shortened"])
     if "bundle" in part:
         yield ""
-        yield f"bundle: {part['bundle']}; `kvlab replay {part['bundle']}` runs it again anywhere"
+        yield f"bundle: {part['bundle']}; this runs it again, anywhere:"
+        yield command("replay", part["bundle"])
+
+
+def fitted(line: str, width: int) -> str:
+    """A line of which whatever does not fit stands under its beginning; a command stays whole."""
+    if line.startswith(COMMAND) or len(line) <= width:
+        return line
+    depth = len(line) - len(line.lstrip(" "))
+    parts = textwrap.wrap(
+        line,
+        max(width, depth + NARROWEST),
+        subsequent_indent=" " * depth,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(parts)
+
+
+def command(*words: str) -> str:
+    """A line that is a command of kvlab's, as a shell takes it."""
+    return f"{COMMAND}{shlex.join(words)}"
 
 
 def _which(part: Part) -> str:
@@ -50,18 +83,29 @@ def _what(at: Part) -> str:
 
 
 def _concerned(part: Part, at: Part) -> str:
-    """Whose the event is, said of the session that was asked for."""
-    if at["concerns_the_session"]:
-        return f"It concerns session {at['session']}, turn {at['turn']}."
+    """Whose the event is, and how it is joined to the wrong reply of the session asked for."""
+    reply = "" if at["reply_wrong"] is None else f", whose reply was {_right(at['reply_wrong'])}"
     whose = "no session"
     if at["session"] is not None:
-        whose = f"session {at['session']}, turn {at['turn']}"
-    return f"It names {whose}, and none names session {part['session']}: the first of the run."
+        whose = f"session {at['session']}, turn {at['turn']}{reply}"
+    wrong, said = at["wrong_turn"], ""
+    if wrong is not None and (at["session"], at["turn"]) != (part["session"], wrong):
+        said = f" The wrong reply is of turn {wrong}: {JOINED[at['joined_by']]}."
+    if at["concerns_the_session"]:
+        return f"It concerns {whose}.{said}"
+    none = f", and none names session {part['session']}: the first of the run"
+    return f"It names {whose}{'' if at['joined_by'] else none}.{said}"
+
+
+def _right(wrong: bool) -> str:
+    return "wrong" if wrong else "right"
 
 
 def _shortened(it: Part) -> Iterator[str]:
     """What is left, what went, and how to run it."""
-    spent = "; the tries were used up, --tries N goes on" if it["tries_used_up"] else ""
+    spent = (
+        "; the tries were used up, a larger --tries looks further" if it["tries_used_up"] else ""
+    )
     yield ""
     yield f"shortened in {_many(it['tries'], 'try', 'tries')}{spent}"
     some, turns = it["sessions"], it["turns"]
@@ -72,9 +116,20 @@ def _shortened(it: Part) -> Iterator[str]:
     went = [f"{key} {_spelled(a)} -> {_spelled(b)}" for key, (a, b) in it["dropped"].items()]
     yield from _column("dropped", went or ["no setting"])
     seen = ", ".join(f"{name} {n}" for name, n in it["violations"].items()) or "no violation"
-    yield f"  ends as   {it['verdict']} with {seen}"
+    yield f"  ends as   {it['verdict']} with {_corrupt(it)}; {seen}"
     yield f"  history   {it['history_digest']}"
-    yield f"  `kvlab run {it['scenario']}` repeats it"
+    if it["scenario"] is None:
+        yield f"  nothing shorter was found: {it['left_as_it_was']} is left as it was"
+        return
+    yield "  this repeats it:"
+    yield command("run", it["scenario"])
+
+
+def _corrupt(it: Part) -> str:
+    """How many replies were corrupt, and which of the session were wrong."""
+    n, turns = it["replies_corrupt"], it["wrong_turns"]
+    ours = f" (session {it['session']}: turn {_listed(turns)})" if turns else ""
+    return f"{_many(n, 'corrupt reply', 'corrupt replies')}{ours}"
 
 
 def _compared(part: Part) -> Iterator[str]:

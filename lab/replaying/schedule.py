@@ -38,6 +38,10 @@ class Schedule:
     turns: tuple[int, ...]
     kept: tuple[str, ...]
 
+    def has(self, session: int, turn: int) -> bool:
+        """Whether a session is run as far as a turn of it."""
+        return dict(zip(self.sessions, self.turns, strict=True)).get(session, 0) > turn
+
     def of(self, sessions: tuple[int, ...]) -> Schedule:
         """The same with some of its sessions."""
         turns = dict(zip(self.sessions, self.turns, strict=True))

@@ -21,15 +21,19 @@ ENDLESS = 1_000_000  # calls: `Tries` keeps the books, and a schedule that it kn
 
 
 class Tries:
-    """``fails``, asked at most ``most`` times and of no schedule twice; ``tick`` hears of each."""
+    """``fails``, asked at most ``most`` times and of no schedule twice; ``tick`` hears of each.
+
+    What ``may`` not fail is not run, and costs nothing.
+    """
 
     def __init__(
         self,
         fails: Callable[[Schedule], bool],
         most: int = TRIES,
         tick: Tick = lambda done, due: None,
+        may: Callable[[Schedule], bool] = lambda schedule: True,
     ) -> None:
-        self._fails, self.most, self._tick = fails, most, tick
+        self._fails, self.most, self._tick, self._may = fails, most, tick, may
         self._known: dict[Schedule, bool] = {}
         self.short = False  # whether something was left untried
 
@@ -40,6 +44,8 @@ class Tries:
 
     def __call__(self, schedule: Schedule) -> bool:
         """Whether this schedule was seen to fail; what cannot be tried any more was not."""
+        if not self._may(schedule):
+            return False
         if schedule not in self._known:
             if self.used == self.most:
                 self.short = True

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import pytest
 
 from lab.replaying import again, perform
-from lab.replaying.report import replay_lines
+from lab.replaying.report import fitted, replay_lines
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -17,6 +18,7 @@ STOPPED = {
     **{"event": 1737, "events": 2660, "step": 301, "prefill_steps": 15, "decode_steps": 282},
     **{"kind": "violation", "name": "row_shared_by_two_slots", "fields": {"n": 2, "slot": 3}},
     **{"says": ["Slot 3."], "session": 2, "turn": 0, "concerns_the_session": True},
+    **{"reply_wrong": True, "wrong_turn": 0, "joined_by": "read"},
     "history_digest": "sha256:1",
 }
 DIFFERS = {
@@ -30,6 +32,7 @@ SHORTENED = {
     **{"sessions_planned": 4, "turns": [2, 1], "turns_planned": 8, "verdict": "corrupt"},
     **{"deviations": {"engine.index_k": "bf16"}, "violations": {"row_shared_by_two_slots": 9}},
     **{"dropped": {"engine.overlap": [True, False]}, "history_digest": "sha256:2"},
+    **{"replies_corrupt": 1, "session": 2, "wrong_turns": [0], "left_as_it_was": None},
 }
 COMPARED = {
     **{"bundle": "b", **ABOUT, "same": True, "history_digest": "sha256:1"},
@@ -47,13 +50,22 @@ def test_where_it_stopped_is_told_with_time_step_event_and_session() -> None:
     assert "stopped at row_shared_by_two_slots (2 times at once)" in told
     assert "at 3.689607 s of virtual time, step 301, after 15 prefill and 282 decode steps" in told
     assert "event 1,737 of 2,660" in told
-    assert "It concerns session 2, turn 0." in told and "Slot 3." in told
+    assert "It concerns session 2, turn 0, whose reply was wrong.\n" in told and "Slot 3." in told
 
 
 def test_a_violation_of_somebody_else_is_said_to_be_one() -> None:
     other = {**STOPPED, "session": None, "turn": None, "concerns_the_session": False}
+    other |= {"reply_wrong": None, "joined_by": None}
     told = lines({**ABOUT, "stopped": other, "differs": None})
-    assert "It names no session, and none names session 2: the first of the run." in told
+    assert "It names no session, and none names session 2: the first of the run. The wrong" in told
+    assert "turn 0: nothing that was seen before its first wrong token is joined to" in told
+
+
+def test_a_violation_of_an_earlier_turn_says_which_reply_was_wrong() -> None:
+    other = {**STOPPED, "reply_wrong": False, "wrong_turn": 3, "joined_by": "prefix"}
+    told = lines({**ABOUT, "stopped": other, "differs": None})
+    assert "It concerns session 2, turn 0, whose reply was right. The wrong reply is" in told
+    assert "is of turn 3: it goes on from these rows." in told
 
 
 def test_what_was_dropped_and_what_remains_are_told_with_the_file_that_repeats_it() -> None:
@@ -61,7 +73,28 @@ def test_what_was_dropped_and_what_remains_are_told_with_the_file_that_repeats_i
     assert "sessions  2 of 4: 0, 2" in told and "turns     3 of 8: 2, 1" in told
     assert "kept      engine.index_k=bf16" in told
     assert "dropped   engine.overlap true -> false" in told
-    assert "--tries N goes on" in told and "kvlab run out/session-2.yaml" in told
+    assert "ends as   corrupt with 1 corrupt reply (session 2: turn 0); row_shared" in told
+    assert "a larger --tries looks further" in told
+    assert "this repeats it:\n    kvlab run out/session-2.yaml" in told
+
+
+def test_a_command_is_a_line_of_its_own_as_a_shell_takes_it() -> None:
+    told = lines({"bundle": "my cases/" + "long " * 30})
+    last = told.splitlines()[-1]
+    assert shlex.split(last) == ["kvlab", "replay", "my cases/" + "long " * 30]
+    assert fitted(last, 60) == last
+
+
+def test_what_does_not_fit_stands_under_its_beginning() -> None:
+    line = "  what stands in a line that is too long"
+    assert fitted(line, 24) == "  what stands in a line\n  that is too long"
+
+
+def test_a_file_of_an_earlier_call_is_said_to_be_left() -> None:
+    left = {**SHORTENED, "scenario": None, "left_as_it_was": "out/session-2.yaml"}
+    told = lines({"shortened": left})
+    assert "nothing shorter was found: out/session-2.yaml is left as it was" in told
+    assert "kvlab run" not in told
 
 
 def test_a_difference_is_told_by_both_events_and_the_versions() -> None:

@@ -1,32 +1,13 @@
-"""The stored history says which arm is replayed and where it stops."""
+"""The stored history says which arm is replayed."""
 
 from __future__ import annotations
 
 import pytest
 
 from lab.errors import UserError
-from lab.joins import Turn
-from lab.replaying.case import Stop, find, stop_of
+from lab.replaying.case import find
 from lab.store import Results
-from tests.lab.replaying.arms import NAME, arm, stored, violation, wrong
-
-
-def test_it_stops_at_the_first_violation_that_concerns_the_session() -> None:
-    made = arm("any", violation(1, owner="request 1"), violation(2, request=12), violation(3))
-    assert stop_of(made, [wrong(1, 1)], 1) == Stop(1, NAME, Turn(1, 1), 1)
-
-
-def test_where_none_concerns_it_the_first_of_the_run_is_taken_and_said_to_be_another_s() -> None:
-    made = arm("any", violation(1, owner="request 1"), violation(2, owner="cache"))
-    stop = stop_of(made, [wrong(1, 1)], 1)
-    assert (stop.number, stop.turn, stop.joined) == (0, Turn(0, 0), False)
-
-
-def test_without_any_it_stops_at_the_first_wrong_reply() -> None:
-    made = arm("any")
-    stop = stop_of(made, [wrong(2, 1), wrong(1, 1)], 1)
-    assert stop.name is None and stop.joined
-    assert made.events[stop.number][2] == {"session": 1, "turn": 1, "status": "ok"}
+from tests.lab.replaying.arms import stored
 
 
 def test_the_arm_is_the_only_one_in_which_the_session_failed(results: Results, run: str) -> None:

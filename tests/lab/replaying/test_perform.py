@@ -18,10 +18,12 @@ from lab.replaying.again import replay_bundle
 from lab.replaying.bundle import MANIFEST, README, sha
 from lab.replaying.case import Case, find
 from lab.replaying.perform import Wish, replay_session, stop
-from lab.replaying.trying import shorten
+from lab.replaying.stopping import Stop
+from lab.replaying.trying import alike, shorten
 from lab.scenario.loader import load_scenario
 from lab.store import Results
 from lab.trial import run_arm
+from tests.lab.replaying.arms import wrong
 
 SESSION = 1
 
@@ -66,6 +68,7 @@ def test_what_is_left_fails_alike_and_its_file_runs_to_the_same_digest(
     case: Case, short: dict[str, Any]
 ) -> None:
     assert len(short["sessions"]) == 1 and sum(short["turns"]) == 1
+    assert short["sessions"] == [SESSION] and short["wrong_turns"] == [case.stop.wrong]
     assert short["violations"][case.stop.name] > 0 and not short["tries_used_up"]
     assert short["deviations"] == {"engine.index_k": "bf16"}
     assert set(short["dropped"]) == {"engine.concurrency", "workload.think_s", "workload.kind"}
@@ -100,6 +103,37 @@ def test_what_was_found_before_an_interruption_is_in_the_file(
     with pytest.raises(KeyboardInterrupt):
         shorten(case, 40, tmp_path / "short.yaml")
     assert load_scenario(tmp_path / "short.yaml").name == f"halved_session_{SESSION}"
+
+
+@pytest.mark.parametrize(
+    ("stop", "seen", "turns", "same"),
+    [
+        (Stop(9, "read_after_free", None, 1, 2), ["read_after_free"], [(1, 2)], True),
+        (Stop(9, "read_after_free", None, 1, 2), ["read_after_free"], [(0, 2)], False),
+        (Stop(9, "read_after_free", None, 1, 2), ["read_torn_layers"], [(1, 2)], False),
+        (Stop(9, "read_after_free", None, 1), ["read_after_free"], [], True),
+        (Stop(9, None, None, 1, 2), [], [(1, 2)], True),
+        (Stop(9, None, None, 1, 2), ["read_after_free"], [], False),
+    ],
+    ids=[
+        *("both", "another session's reply", "another violation"),
+        *("a violation that no reply showed", "a reply without a violation", "no wrong reply"),
+    ],
+)
+def test_an_arm_fails_alike_by_its_violation_and_by_the_session_s_wrong_reply(
+    case: Case, stop: Stop, seen: list[str], turns: list[tuple[int, int]], same: bool
+) -> None:
+    verdict = replace(case.verdict, violations=dict.fromkeys(seen, 1))
+    assert alike(stop, verdict, [wrong(*turn) for turn in turns]) == same
+
+
+def test_a_file_of_an_earlier_call_is_not_overwritten_by_the_whole_schedule(
+    case: Case, tmp_path: Path
+) -> None:
+    (tmp_path / "short.yaml").write_text("shorter", encoding="utf-8")
+    short = shorten(case, 0, tmp_path / "short.yaml")
+    assert short["scenario"] is None and short["left_as_it_was"] == str(tmp_path / "short.yaml")
+    assert (tmp_path / "short.yaml").read_text(encoding="utf-8") == "shorter"
 
 
 def test_a_schedule_that_cannot_be_run_does_not_fail(

@@ -76,3 +76,10 @@ def test_with_few_tries_the_last_that_failed_is_the_answer(most: int) -> None:
 def test_equal_failures_are_shortened_alike() -> None:
     found = [shortened(WHOLE, Tries(needs({2: 2, 3: 2}), 20)) for _ in range(2)]
     assert found[0] == found[1]
+
+
+def test_what_may_not_fail_is_not_run() -> None:
+    tries = Tries(needs({0: 1}), 1000, may=lambda some: some.has(5, 2))
+    assert shortened(WHOLE, tries) == Schedule((0, 5), (1, 3), ())
+    ran = tries.used
+    assert not tries(Schedule((0,), (1,), ())) and tries.used == ran
