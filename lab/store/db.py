@@ -115,10 +115,23 @@ class Results(Bisections):
         with transaction(self.db, str(self.path)):
             saves.finish(self.db, run, to)
 
-    def histories(self, run: str) -> list[ArmHistory]:
-        """What each stored arm left, equal to what was saved, in the run's order."""
+    def histories(self, run: str, arm: str | None = None) -> list[ArmHistory]:
+        """What each stored arm left, or that one: equal to what was saved, in the run's order."""
         arms = queries.arm_names(self.db, self.run(run).id)
-        return [queries.read_history(self.db, run, arm) for arm in arms.values()]
+        asked = [number for name, number in arms.items() if arm in (None, name)]
+        return [queries.read_history(self.db, run, number) for number in asked]
+
+    def history(self, run: str, arm: str) -> ArmHistory:
+        """The same of one stored arm, by its name."""
+        return queries.read_history(self.db, run, queries.arm_names(self.db, run)[arm])
+
+    def arms(self, run: str, arm: str | None = None, session: int | None = None) -> list[str]:
+        """The names of a run's stored arms, in order: all, or ``arm``, or those that sent
+        something for ``session``.
+        """
+        names = queries.arm_names(self.db, self.run(run).id)
+        sent = set(names.values()) if session is None else queries.sent(self.db, run, session)
+        return [name for name, at in names.items() if arm in (None, name) and at in sent]
 
     def room_pages(self, run: str, arm: str) -> dict[tuple[int, int], RoomPages]:
         """What became of the pages of an arm's rooms on their way, by rank and room."""
