@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.commands import options as o
+from lab.commands.output import show, show_json
 from lab.errors import UserError
 
 ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]
@@ -26,14 +27,14 @@ def explain(
     as_json: o.Json = False,
 ) -> None:
     """Explain a bad reply: its first wrong token, the row that it read, its writer, the cause."""
-    from lab.explaining import showing
+    from lab.explaining import report
     from lab.store import open_results
 
     if every and session is not None:
         raise UserError("--all with --session: give one of them")
     with open_results(db, create=False) as results:
-        which = results.resolve(run)
-        if every:
-            (showing.explain_all_json if as_json else showing.explain_all)(results, which, arm)
-        else:
-            (showing.explain_json if as_json else showing.explain)(results, which, arm, session)
+        asked = report.ask(results, results.resolve(run), arm, session)
+    if as_json:
+        show_json((report.all_document if every else report.explain_document)(asked))
+    else:
+        show((report.all_report if every else report.explain_report)(asked), crop=False)

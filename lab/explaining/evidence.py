@@ -1,4 +1,6 @@
-"""Damage joined to replies. One rule: how it is joined is said, for not every join is a proof.
+"""Damage joined to replies. One rule: how it is joined is said, for no join is a proof.
+
+Right replies read wrong rows, too (`lab.explaining.baseline`).
 
 ``read``      a step of this reply read the wrong row, by the token that it computed
 ``own``       the damage names this reply's request: its page, its token, its room
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, Reply
 
 JOINS = ("read", "own", "prefix", "restored", "arm")  # the strongest first
-PROVEN = JOINS[:4]
+JOINED = JOINS[:4]  # to the reply; ``arm`` is not
 
 
 class Met(NamedTuple):
@@ -41,6 +43,7 @@ class Evidence:
         self.history = history
         self.timeline = Timeline(history)
         self.damages, self.faults = _told(history, "violation"), _told(history, "fault")
+        self._copies = [it for it in self.damages if it.role == "copy" and not it.hurt]
         self._hurt: defaultdict[int, list[Damage]] = defaultdict(list)
         for damage in self.damages:
             for request in damage.hurt:
@@ -66,17 +69,28 @@ class Evidence:
         return int(known[1]) if known else room_of(reply, self._numbers) or 0
 
     def met(self, reply: Reply, wrong: Divergence | None) -> Met:
-        """The damage behind a reply's first wrong token, by the strongest join that there is."""
+        """The damage behind a reply's first wrong token, or its end without one, by the strongest
+        join that there is.
+        """
+        token = max(0, reply.completion_tokens - 1) if wrong is None else wrong.index
+        if found := self.joined(reply, token):
+            return found
+        before = next((it for it in self.damages if self._before(it, reply, token)), None)
+        return Met(before, "arm" if before else "none")
+
+    def joined(self, reply: Reply, token: int) -> Met | None:
+        """The damage that is joined to a reply at or before a token, by one of ``JOINED``; the read
+        that is the last before it, else the first damage of its kind. None where there is none.
+        """
         request = self.request_of(reply)
-        own = [it for it in self._hurt.get(request, ()) if self.before(it, reply, wrong)]
+        own = [it for it in self._hurt.get(request, ()) if self._before(it, reply, token)]
         reads = [it for it in own if it.role == "read"]
         if reads:
-            placed = next((it for it in reads if "pool" in it.fields), reads[0])
-            return Met(placed, "read", tuple(reads))
+            return Met(_nearest(reads), "read", tuple(reads))
         if own:
             tokens = [it for it in own if it.role == "token"]
             return Met(tokens[-1] if tokens else own[0], "own")
-        return self._inherited(reply, wrong, request)
+        return self._inherited(reply, token, request)
 
     def failed(self, reply: Reply) -> Met:
         """The fault behind a reply that did not come whole: its room's own, else the arm's last."""
@@ -87,53 +101,49 @@ class Evidence:
             return Met(own[-1], "own") if own else Met(None, "none")
         return Met(faults[-1], "arm")
 
-    def before(self, damage: Damage, reply: Reply, wrong: Divergence | None) -> bool:
-        """Whether damage came at or before the first wrong token, or the reply's end without one.
+    def _before(self, damage: Damage, reply: Reply, token: int) -> bool:
+        """Whether damage came at or before a token of the reply.
 
         A read says which token it computed; all else goes by the clock.
         """
-        index = max(0, reply.completion_tokens - 1) if wrong is None else wrong.index
         if damage.role == "read" and "output" in damage.fields:
-            return damage.number("output") <= index
+            return damage.number("output") <= token
         late = damage.role in ("token", "slot")
         until = (self.timeline.heard_ns if late else self.timeline.computed_ns)(
-            reply, self.request_of(reply), index
+            reply, self.request_of(reply), token
         )
         return until is not None and damage.at_ns <= until
 
-    def _inherited(self, reply: Reply, wrong: Divergence | None, request: int) -> Met:
-        """Damage of a prefix that the reply goes on from; else what the arm saw before."""
+    def _inherited(self, reply: Reply, token: int, request: int) -> Met | None:
+        """Damage of a prefix that the reply goes on from."""
         earlier = [
             number
             for turn, number in sorted(self._requests.get(reply.session, {}).items())
             if turn < reply.turn
         ]
         for number in reversed(earlier):
-            met = [it for it in self._hurt.get(number, ()) if self._lasting(it, reply, wrong)]
+            met = [it for it in self._hurt.get(number, ()) if self._lasting(it, reply, token)]
             if met:
                 return Met(next((it for it in met if "pool" in it.fields), met[0]), "prefix")
-        if copied := self._copied([*earlier, request]):
-            return Met(copied, "restored")
-        before = [it for it in self.damages if self.before(it, reply, wrong)]
-        return Met(before[0], "arm") if before else Met(None, "none")
+        copied = self._copied([*earlier, request])
+        return Met(copied, "restored") if copied else None
 
-    def _lasting(self, damage: Damage, reply: Reply, wrong: Divergence | None) -> bool:
+    def _lasting(self, damage: Damage, reply: Reply, token: int) -> bool:
         """Damage of a row, or rows computed from a wrong one, stay in the page: a token that went
         to another does not.
         """
-        return damage.role in ROWS and (damage.role == "read" or self.before(damage, reply, wrong))
+        return damage.role in ROWS and (damage.role == "read" or self._before(damage, reply, token))
 
     def _copied(self, requests: Sequence[int]) -> Damage | None:
         """A wrong copy of a prefix that one of a session's requests took from the host, the last
         one first: one that landed before its first token, else one that was made while an earlier
         request was served, else the last before it.
         """
-        copies = [it for it in self.damages if it.role == "copy" and not it.hurt]
         for request, admitted in _latest(requests, self._restored):
-            landed = [it for it in copies if admitted <= it.at_ns <= self._until(request)[0]]
+            landed = [it for it in self._copies if admitted <= it.at_ns <= self._until(request)[0]]
             if landed:
                 return landed[0]
-            made = [it for it in copies if it.at_ns < admitted]
+            made = [it for it in self._copies if it.at_ns < admitted]
             mine = [it for it in made if any(self._served(each, it) for each in requests)]
             if made:
                 return mine[0] if mine else made[-1]
@@ -150,6 +160,12 @@ class Evidence:
         ends = (reply.first_token_s, reply.done_s) if reply else (None, None)
         first, end = (round((at or 0.0) * NS) + SLACK_NS for at in ends)
         return first, end
+
+
+def _nearest(reads: Sequence[Damage]) -> Damage:
+    """The last read, by the token that it computed, that tells its place: of a step the first."""
+    placed = [it for it in reads if "pool" in it.fields] or reads
+    return max(placed, key=lambda it: (it.number("output"), it.at_ns, -it.order))
 
 
 def _latest(

@@ -10,8 +10,8 @@ from lab.detectors import Kind
 from lab.explaining.writers import seconds
 
 if TYPE_CHECKING:
-    from lab.explaining.choosing import Explanation
     from lab.explaining.damage import Damage
+    from lab.explaining.explanation import Explanation
 
 
 def no_wrong_row(it: Explanation) -> list[str]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.explaining.damage import ROWS
-from lab.explaining.writers import seconds, writer
+from lab.explaining.reads import about_the_read
+from lab.explaining.writers import clocked, seconds, writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lab.explaining.choosing import Explanation
     from lab.explaining.damage import Damage
+    from lab.explaining.explanation import Explanation
 
 PLACES: Mapping[str, str] = {
     "pool": "pool {}",
@@ -57,26 +58,7 @@ def what_it_read(it: Explanation) -> list[str]:
         told.append(f"It is the first of {many:,} that the event counts.")
     if it.how != "read":
         told.append(JOINED[it.how])
-    elif len(it.reads) > 1:
-        told.append(
-            f"{len(it.reads):,} events tell of wrong rows that it read by then: {_spans(it)}."
-        )
-    return told
-
-
-def _spans(it: Explanation) -> str:
-    """``index_k layers 0 and 1, c4 layer 0, of read_uninitialised_row``: all that it had read."""
-    layers: dict[str, dict[int, None]] = {}
-    for read in it.reads:
-        if pool := read.text("pool"):
-            layers.setdefault(pool, {})[read.number("layer")] = None
-    told = [f"{pool} layer {_listed(sorted(each))}" for pool, each in layers.items()]
-    names = ", ".join(dict.fromkeys(read.name for read in it.reads))
-    return "; ".join([*told, names])
-
-
-def _listed(numbers: list[int]) -> str:
-    return ", ".join(str(number) for number in numbers)
+    return [*told, *about_the_read(it)]
 
 
 def place(damage: Damage) -> str:
@@ -107,9 +89,11 @@ def whose(it: Explanation) -> list[str]:
         told = [f"{now} held the page, when it was damaged and when it was read."]
     elif then and it.root is not it.effect:
         told.append(f"{then} held what was damaged first.")
-    if by := it.root.number("writer_request") or it.root.number("writer_room"):
-        told.append(f"The writer worked for request {by}, which " + _had(by, now or then) + ".")
-    freed = it.effect.text("freed") or it.root.text("freed")
+    if by := it.root.number("writer_request"):
+        told.append(f"The writer worked for request {by}, which {_had(by, now or then)}.")
+    elif by := it.root.number("writer_room"):
+        told.append(f"The writer worked for room {by}, whose request {_had(by, now or then)}.")
+    freed = clocked(it.effect.text("freed") or it.root.text("freed"))
     told.append(
         f"The page was last {freed}." if freed else "Nothing says that it was freed before."
     )
@@ -117,10 +101,14 @@ def whose(it: Explanation) -> list[str]:
 
 
 def missing_edge(it: Explanation) -> list[str]:
-    """The ledger's own words, and the edge that the question keeps."""
+    """The ledger's own words, and the edge that each question keeps."""
     assert it.chain is not None
-    told = [f"{edge}." for link in it.chain.links if (edge := link.text("edge"))]
-    kept = [f"{q.edge[:1].upper()}{q.edge[1:]}." for q in it.questions[: None if it.vague else 1]]
+    told = [f"{clocked(edge)}." for link in it.chain.links if (edge := link.text("edge"))]
+    alone = len(it.questions) == 1
+    kept = [
+        f"{q.edge[:1].upper()}{q.edge[1:]}." if alone else f"{q.seam}: {q.edge}."
+        for q in it.questions
+    ]
     return list(dict.fromkeys([*told, *kept])) or ["unknown: no edge is recorded."]
 
 

@@ -1,5 +1,6 @@
-"""Every corrupt session of a run in a line. One rule: damage counts as found where it is joined to
-the session; what the arm saw besides is said, and not counted.
+"""Every corrupt session of an arm in a line. One rule: no share without that of right replies.
+
+Damage counts where it is joined to the reply; right replies are asked at the same tokens.
 """
 
 from __future__ import annotations
@@ -7,26 +8,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lab.detectors import Kind
-from lab.explaining.evidence import PROVEN
+from lab.explaining.evidence import JOINED
+from lab.explaining.reads import distance
 from lab.explaining.writers import seconds
 from lab.report.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lab.explaining.choosing import Explanation
+    from lab.explaining.explanation import Explanation
 
 
-def lines(found: Sequence[Explanation]) -> list[str]:
-    """A line a corrupt session, and last the sum."""
-    corrupt = _corrupt(found)
+def lines(found: Sequence[Explanation], random: float | None) -> list[str]:
+    """A line a corrupt session, and last the sum; ``random`` as of `Inquiry.chance`."""
+    corrupt = corrupt_of(found)
     told = [line(it) for it in corrupt]
     if len(corrupt) < len(found):
         others = len(found) - len(corrupt)
         many = "sessions failed otherwise than by their text"
         one = "session failed otherwise than by its text"
         told.append(f"{others} more {one if others == 1 else many}.")
-    return [*told, total(corrupt)]
+    return [*told, total(corrupt, random)]
 
 
 def line(it: Explanation) -> str:
@@ -36,26 +38,30 @@ def line(it: Explanation) -> str:
     if it.effect is None:
         return f"{where}: none"
     what = f"{it.effect.name} at {seconds(it.effect.at_ns)}"
-    if it.how not in PROVEN:
+    if it.how not in JOINED:
         return f"{where}: none that is joined to it; the arm's first is {what}"
     seams = " or ".join(each.seam for each in it.questions) or "unknown"
-    return f"{where}: {what} (by {it.how}); {seams}"
+    return f"{where}: {what} (by {it.how}{_far(it)}); {seams}"
 
 
-def total(corrupt: Sequence[Explanation]) -> str:
-    """``the ledger found the damage at or before the first wrong token in 9 of 10 ...``."""
+def total(corrupt: Sequence[Explanation], random: float | None) -> str:
+    """``damage is joined to 9 of 10 corrupt sessions (90 %) ...``, and what that is worth."""
     if not corrupt:
         return "no session is corrupt."
-    n = sum(it.how in PROVEN for it in corrupt)
+    n = sum(it.how in JOINED for it in corrupt)
     of = f"{n} of {len(corrupt)} corrupt sessions ({percent(n / len(corrupt))})"
-    return f"the ledger found the damage at or before the first wrong token in {of}."
+    told = f"damage is joined to {of} at or before the first wrong token."
+    if random is None:
+        return f"{told} What random places would give is not known: no reply is right and as long."
+    return f"{told} Right replies of the arm, asked at the same tokens: {percent(random)}."
 
 
-def counted(found: Sequence[Explanation]) -> dict[str, Any]:
-    """Corrupt sessions, those with their damage found, and the share."""
-    corrupt = _corrupt(found)
-    n = sum(it.how in PROVEN for it in corrupt)
-    return {"corrupt": len(corrupt), "found": n, "share": n / len(corrupt) if corrupt else None}
+def counted(found: Sequence[Explanation], random: float | None) -> dict[str, Any]:
+    """Corrupt sessions, those to which damage is joined, the share, and that of random places."""
+    corrupt = corrupt_of(found)
+    n = sum(it.how in JOINED for it in corrupt)
+    share = n / len(corrupt) if corrupt else None
+    return {"corrupt": len(corrupt), "joined": n, "share": share, "random_share": random}
 
 
 def rows(found: Sequence[Explanation]) -> list[dict[str, Any]]:
@@ -68,12 +74,21 @@ def rows(found: Sequence[Explanation]) -> list[dict[str, Any]]:
             "damage": it.effect.name if it.effect else None,
             "at_ns": it.effect.at_ns if it.effect else None,
             "joined_by": it.how,
-            "found": it.how in PROVEN,
+            "tokens_before": distance(it),
+            "joined": it.how in JOINED,
             "questions": [each.seam for each in it.questions],
         }
-        for it in _corrupt(found)
+        for it in corrupt_of(found)
     ]
 
 
-def _corrupt(found: Sequence[Explanation]) -> list[Explanation]:
+def corrupt_of(found: Sequence[Explanation]) -> list[Explanation]:
+    """Those whose text is wrong."""
     return [it for it in found if it.kind == Kind.CORRUPT.value]
+
+
+def _far(it: Explanation) -> str:
+    far = distance(it)
+    if far is None:
+        return ""
+    return f", {far:,} {'token' if far == 1 else 'tokens'} before"

@@ -6,13 +6,14 @@ text of the stored run says; what nobody recorded is said to be unknown.
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from lab.copies import stored_geometry
 from lab.explaining import rows
 from lab.explaining.damage import ROWS
 from lab.explaining.innocent import no_wrong_row
+from lab.explaining.lines import Quote
+from lab.explaining.timeline import NS
 from lab.explaining.writers import seconds, writer
 from lab.exposure import ALWAYS_SAID
 from lab.mismatches import mismatches
@@ -20,20 +21,20 @@ from lab.mismatches import mismatches
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lab.explaining.choosing import Explanation
     from lab.explaining.divergence import Divergence
+    from lab.explaining.explanation import Explanation
 
-WIDTH, INDENT = 98, "  "
+INDENT = "  "
 SWITCHES = ("index_k", "graph", "overlap", "radix", "hicache", "hisparse", "pd", "concurrency")
 Section = tuple[str, list[str]]  # a heading, and sentences
 
 
 def said(it: Explanation) -> list[str]:
-    """Every line, wrapped."""
-    lines = textwrap.wrap(head(it), WIDTH, subsequent_indent=INDENT)
+    """Every line, a sentence each, as long as it is."""
+    lines = [head(it)]
     for heading, sentences in sections(it):
         lines.append(f"{heading}:")
-        lines += wrapped(sentences)
+        lines += [type(each)(f"{INDENT}{each}") for each in sentences]
     return lines
 
 
@@ -59,7 +60,7 @@ def sections(it: Explanation) -> list[Section]:
             ("what should have ordered them", rows.missing_edge(it)),
             ("the question that allowed it", _questions(it)),
             ("one after the other", _steps(it)),
-            ("what it did next", _next(it)),
+            ("how often in this arm", _often(it)),
         ]
     found.append(("what the arm went through", _exposure(it)))
     return [(heading, sentences) for heading, sentences in found if sentences]
@@ -83,8 +84,8 @@ def _token(it: Explanation) -> list[str]:
 def _quotes(wrong: Divergence) -> list[str]:
     before = ("..." if wrong.index > len(wrong.before) else "") + _flat(wrong.before)
     return [
-        f"expected  {before}[here]{_flat(wrong.expected_after)}",
-        f"came      {before}[here]{_flat(wrong.got_after)}",
+        Quote(f"expected  {before}[here]{_flat(wrong.expected_after)}"),
+        Quote(f"came      {before}[here]{_flat(wrong.got_after)}"),
     ]
 
 
@@ -99,6 +100,8 @@ def _questions(it: Explanation) -> list[str]:
             if it.vague
             else "Each of them is a guard against this: one was answered wrongly, or all."
         )
+    if it.elsewhere:
+        told.append(f"Other rows that it read point at: {', '.join(it.elsewhere)}.")
     return told
 
 
@@ -107,31 +110,33 @@ def _steps(it: Explanation) -> list[str]:
     assert it.chain is not None
     links = sorted(it.chain.links, key=lambda link: link.order)
     told = [
-        f"{seconds(link.at_ns)}  {link.name}" + (f" ({by})" if (by := writer(link)) else "")
+        f"{seconds(link.at_ns)}  {link.name}"
+        + (f" ({by})" if (by := writer(link, when=False)) else "")
         for link in links
     ]
     if it.reached_ns is not None:
         told.append(f"{seconds(it.reached_ns)}  the first wrong token is there, at the latest")
     if it.reply.done_s is not None:
-        told.append(f"{it.reply.done_s:.6f} s  the reply's end")
+        told.append(f"{seconds(round(it.reply.done_s * NS))}  the reply's end")
     if not it.chain.sure:
         told.append(
-            "The first of them is joined by its pool alone: that it hit the very row that "
-            "was read is not recorded."
+            "The first of them is joined by its pool or by the number of a copy alone: that it hit "
+            "the very row that was read is not recorded."
         )
     return told
 
 
-def _next(it: Explanation) -> list[str]:
+def _often(it: Explanation) -> list[str]:
     spread, root = it.spread, it.root
     assert spread is not None and root is not None
     times = "once" if spread.occurrences == 1 else f"{spread.occurrences:,} times"
     events = "1 event" if spread.events == 1 else f"{spread.events:,} events"
-    told = [f"{root.name} was seen {times} in this arm, in {events}."]
+    told = [f"{root.name} was seen {times}, in {events}."]
     if spread.readers:
+        of = f", of {_count(spread.sessions, 'other session')}" if spread.sessions else ""
         told.append(
-            f"The same page was read wrongly by {_count(spread.readers, 'other request')}, of "
-            f"{_count(spread.sessions, 'other session')}."
+            f"The same page was read wrongly by {_count(spread.readers, 'other request')}{of}, "
+            "after it and before the page was handed on."
         )
     return told
 
@@ -163,11 +168,3 @@ def _flat(text: str) -> str:
     return "".join(
         char if char.isprintable() else f"\\x{ord(char):02x}" for char in text.replace("\n", "⏎")
     )
-
-
-def wrapped(sentences: Sequence[str]) -> list[str]:
-    """Sentences as indented lines."""
-    wrapper = textwrap.TextWrapper(
-        WIDTH, initial_indent=INDENT, subsequent_indent=2 * INDENT, break_on_hyphens=False
-    )
-    return [line for sentence in sentences for line in wrapper.wrap(sentence)]

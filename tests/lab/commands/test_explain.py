@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_the_most_telling_reply_is_explained_and_the_others_are_counted(
     assert answer(["explain", "--db", db]) == 0
     told = capsys.readouterr().out
     assert "made_up" in told and "session 0, turn 0, request 1" in told
-    assert "dead_rows" in told and "There is 1 other of this arm" in told
+    assert "dead_rows" in told and "1 other session of this arm failed likewise" in told
 
 
 def test_a_session_is_explained_by_its_number(db: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,10 +73,11 @@ def test_all_prints_a_line_a_session_and_the_share(
     assert answer(["explain", "--db", db, "--all"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "session 0 turn 0, token 6: read_foreign_row" in told
-    assert "in 2 of 2 corrupt sessions (100 %)" in told
+    assert "joined to 2 of 2 corrupt sessions (100 %)" in told
     assert answer(["explain", "--db", db, "--all", "--json"]) == 0
     (only,) = json.loads(capsys.readouterr().out)["arms"]
-    assert (only["corrupt"], only["found"], len(only["sessions"])) == (2, 2, 2)
+    assert (only["corrupt"], only["joined"], len(only["sessions"])) == (2, 2, 2)
+    assert only["random_share"] == 0.0
 
 
 def test_a_run_without_a_failed_reply_says_what_the_ledger_saw(
@@ -89,7 +91,8 @@ def test_a_run_without_a_failed_reply_says_what_the_ledger_saw(
     told = " ".join(capsys.readouterr().out.split())
     assert "there is nothing to explain" in told and "padded_row_wrote_owned_slot once" in told
     assert answer(["explain", "--db", path, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["found"] == "nothing"
+    told = json.loads(capsys.readouterr().out)
+    assert told["found"] == "nothing" and told["chain"] == [] and told["session"] is None
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,8 @@ def test_a_run_without_a_failed_reply_says_what_the_ledger_saw(
     [
         (["--arm", "bf61"], "--arm bf61: no such arm; accepted: 'bf16'"),
         (["--all", "--session", "0"], "--all with --session"),
+        (["--session", "99"], "--session 99: no such session in run"),
+        (["--session", "99", "--json"], "accepted: 0 to 3"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -119,3 +124,32 @@ def test_show_tells_of_it(db: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(["show", "--db", db, "--session", "3"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert f"--db {db} --session 3` says why" in told
+
+
+def test_a_command_that_is_offered_finds_the_same_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    folder = tmp_path / "a folder with a space"
+    folder.mkdir()
+    reads = tuple(read("read_foreign_row", by=n, **PADDING) for n in (1, 31))
+    made = arm(bad(0, 0, 6), bad(3, 0, 9), events=reads)
+    path = stored(folder, made, replace(made, name="fp8, too"))
+    assert answer(["explain", "--db", path]) == 0
+    told = capsys.readouterr().out
+    assert 'failed in 2 arms; shown is "bf16". The others:' in told
+    offered = [shlex.split(line) for line in told.splitlines() if line.startswith("  kvlab ")]
+    ends = [["bf16", "--all"], ["bf16", "--session", "3"], ["fp8, too"]]
+    for typed, end in zip(offered, ends, strict=True):
+        assert typed[4:] == [path, "--arm", *end]
+        assert answer(typed[1:]) == 0
+
+
+def test_an_arm_that_is_named_is_the_only_one_that_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = stored(tmp_path, arm(bad(0, 0, 6)), replace(arm(bad(0, 0, 6)), name="other"))
+    with open_results(Path(path)) as results:
+        assert [it.name for it in results.histories(results.resolve("last"), "other")] == ["other"]
+    assert answer(["explain", "--db", path, "--arm", "other"]) == 0
+    assert "failed in 2 arms" not in capsys.readouterr().out

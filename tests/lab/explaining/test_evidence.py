@@ -31,12 +31,28 @@ def test_a_read_counts_by_the_token_that_it_computed_whatever_the_clock_says() -
     assert met(bad(0, 1, 5), late).how == "none"
 
 
-def test_reads_up_to_the_wrong_token_are_kept_and_the_one_with_its_place_is_shown() -> None:
+def test_reads_up_to_the_wrong_token_are_kept_and_the_last_with_its_place_is_shown() -> None:
     plain = violation("read_of_unwritten_row", 0.9, request=2, page=245)
     layers = [read("read_uninitialised_row", by=2, output=n, layer=n) for n in (1, 2, 9)]
     found = met(bad(0, 1, 6), plain, *layers)
-    assert found.damage is not None and found.damage.fields["layer"] == 1
+    assert found.damage is not None and found.damage.fields["layer"] == 2
     assert [it.name for it in found.reads].count("read_uninitialised_row") == 2
+
+
+def test_a_read_beside_the_wrong_token_counts_before_one_at_the_beginning() -> None:
+    reads = [read("read_foreign_row", by=2, output=n, layer=n % 7) for n in (0, 211)]
+    wrong = first_wrong(bad(0, 1, 6))
+    assert wrong is not None
+    made = arm(bad(0, 1, 6), events=tuple(reads))
+    found = Evidence(made).met(made.replies[0], replace(wrong, index=212))
+    assert found.damage is not None and found.damage.number("output") == 211
+    assert len(found.reads) == 2
+
+
+def test_of_the_rows_that_a_step_read_it_is_the_first() -> None:
+    layers = [read("read_foreign_row", by=2, output=4, layer=n) for n in (3, 5)]
+    found = met(bad(0, 1, 6), *layers)
+    assert found.damage is not None and found.damage.fields["layer"] == 3
 
 
 @pytest.mark.parametrize(

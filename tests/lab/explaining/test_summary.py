@@ -1,9 +1,10 @@
-"""A line a corrupt session, and the share of those whose damage was found."""
+"""A line a corrupt session, and to how many damage is joined."""
 
 from __future__ import annotations
 
 from lab.explaining import summary
-from lab.explaining.choosing import Explanation, explanations
+from lab.explaining.choosing import explanations
+from lab.explaining.explanation import Explanation
 from tests.lab.explaining.histories import arm, bad, found, good, read, violation
 
 
@@ -15,28 +16,34 @@ def some() -> list[Explanation]:
 
 
 def test_a_line_has_the_token_the_damage_and_the_question() -> None:
-    first, second, _ = summary.lines(some())
+    first, second, _ = summary.lines(some(), None)
     assert first == (
-        "session 0 turn 0, token 6: read_after_free at 1.030000 s (by read); "
+        "session 0 turn 0, token 6: read_after_free at 1.030000 s (by read, 3 tokens before); "
         "prefix_pin or page_reuse"
     )
     assert second.startswith("session 1 turn 0, token 9: none that is joined to it; the arm's")
 
 
 def test_only_what_is_joined_to_the_session_counts() -> None:
-    assert summary.lines(some())[-1] == (
-        "the ledger found the damage at or before the first wrong token in 1 of 2 corrupt "
-        "sessions (50.0 %)."
+    assert summary.lines(some(), 0.25)[-1] == (
+        "damage is joined to 1 of 2 corrupt sessions (50.0 %) at or before the first wrong token. "
+        "Right replies of the arm, asked at the same tokens: 25.0 %."
     )
-    assert summary.counted(some()) == {"corrupt": 2, "found": 1, "share": 0.5}
-    assert [row["found"] for row in summary.rows(some())] == [True, False]
+    told = {"corrupt": 2, "joined": 1, "share": 0.5, "random_share": 0.25}
+    assert summary.counted(some(), 0.25) == told
+    assert [row["joined"] for row in summary.rows(some())] == [True, False]
+    assert [row["tokens_before"] for row in summary.rows(some())] == [3, None]
+
+
+def test_where_no_reply_is_right_it_is_said_that_the_share_has_nothing_beside_it() -> None:
+    assert "no reply is right and as long" in summary.lines(some(), None)[-1]
 
 
 def test_sessions_that_failed_otherwise_are_counted_apart() -> None:
     made = arm(good(0, 0))
     lost = list(explanations(made, found(made, "unfinished", "timed_out")))
-    assert summary.lines(lost) == [
+    assert summary.lines(lost, None) == [
         "1 more session failed otherwise than by its text.",
         "no session is corrupt.",
     ]
-    assert summary.counted(lost)["share"] is None
+    assert summary.counted(lost, None)["share"] is None
