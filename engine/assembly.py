@@ -35,6 +35,7 @@ from engine.shadow.compute import ComputeWatch, NoStepWatch
 from engine.shadow.ledger import Ledger, NoLedger
 from engine.shadow.memory import ShadowMemory
 from engine.shadow.pages import PageWatch
+from engine.shadow.stores import LatentStores
 from engine.streams import Streams
 
 if TYPE_CHECKING:
@@ -236,6 +237,12 @@ def _questions(seams: Seams) -> Questions:
     )
 
 
+def _latents(config: EngineConfig, ops: Ops, pools: DevicePools) -> LatentStores:
+    """The store of latents, watched: a chunk is the most that one call writes, or a step's rows."""
+    rows = max(config.chunked_prefill, config.max_running, config.graph_max_bs)
+    return LatentStores(ops.store_latent, pools.pools, rows)
+
+
 def _runner(
     config: EngineConfig,
     seams: Seams,
@@ -251,11 +258,13 @@ def _runner(
     loads = tiers.host.shadow if tiers.host else None
     gate = LoadGate(seams.read_gate(), tiers.streams, done, layers, events, clock.now, loads)
     store = ObservedStore(seams.index_k_store(ops))
-    model = Scribe(config.model, ops, store, config.topk, config.device)
+    stores = _latents(config, ops, pools) if config.ledger == "full" else None
+    watched = replace(ops, store_latent=stores) if stores else ops
+    model = Scribe(config.model, watched, store, config.topk, config.device)
     model.hot = tiers.hot
     watch = PageWatch(config.pool_pages, events, owners)
     ledger = NoLedger() if shadow is None else Ledger(events, owners)
-    steps = NoStepWatch() if shadow is None else ComputeWatch(shadow, config)
+    steps = NoStepWatch() if shadow is None else ComputeWatch(shadow, config, stores)
     gated = replace(pools, gate=gate)
     return Runner(
         config,

@@ -91,9 +91,11 @@ class Changed:
         bad = self._differing(self._c4, np.unique(chosen[chosen >= 0]))
         if len(bad):
             page = chosen // entries
-            index = self._places.of(rows, page)  # a stranger's: `engine.shadow.selected` tells
+            index = self._places.of(rows, page)
             at = index * PAGE_TOKENS + (chosen % entries + 1) * C4_RATIO - 1
-            reads = Reads(chosen, np.where((chosen < 0) | (index < 0), -1, at), page)
+            # the others are none of the row's, which `engine.shadow.selected` tells of
+            its = (chosen >= 0) & (index >= 0) & (at <= rows.position[:, None])
+            reads = Reads(chosen, np.where(its, at, -1), page)
             self._judge(op, rows, self._c4, reads, bad)
 
     def _states(

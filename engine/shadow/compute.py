@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engine.runner.inputs import DecodeInputs, PrefillInputs
     from engine.sched.batch import Batch
     from engine.shadow.memory import ShadowMemory
+    from engine.shadow.stores import LatentStores
 
 
 TOKEN = "token_of_another_row"
@@ -81,10 +82,12 @@ class NoStepWatch:
 class ComputeWatch:
     """Watches the steps of one engine."""
 
-    def __init__(self, shadow: ShadowMemory, config: EngineConfig) -> None:
+    def __init__(
+        self, shadow: ShadowMemory, config: EngineConfig, stores: LatentStores | None = None
+    ) -> None:
         self.shadow = shadow
         self.readers = Readers(config.max_running, config.model.max_context)
-        self._writing = Writing(shadow, self.readers)
+        self._writing = Writing(shadow, self.readers, stores)
         telling = Telling(shadow, self.readers)
         self._reading = Reading(shadow, self.readers, telling)
         self._judges: list[Reading | Changed] = [self._reading]

@@ -1,7 +1,9 @@
 """What a step writes, as tags; and whether the pages that it writes are its own.
 
 One rule: a row is tagged where its bytes went. Of index keys the store says where; whatever went
-elsewhere than it should is damage, by the lane that wrote it.
+elsewhere than it should is damage, by the lane that wrote it. Of swa, c4 and c128 it is believed
+that a store stored what it was given; at level full and on a CPU that is looked at
+(`engine.shadow.stores`), and a row that was not stored keeps the tags that it had.
 
 - ``write_by_non_owner``: a live row wrote a page that its request was not given, or has lost;
 - ``two_writers_in_flight``: a live row wrote a page into which a copy is under way.
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
     from engine.shadow.memory import ShadowMemory
     from engine.shadow.readers import Readers, Rows
+    from engine.shadow.stores import LatentStores
+    from engine.shadow.tags import RowTags
 
     Ints = NDArray[np.int64]
 
@@ -39,8 +43,12 @@ RING = 8  # tokens of a page's rings
 class Writing:
     """Tags what the steps of one engine write."""
 
-    def __init__(self, shadow: ShadowMemory, readers: Readers) -> None:
+    def __init__(
+        self, shadow: ShadowMemory, readers: Readers, stores: LatentStores | None = None
+    ) -> None:
         self._shadow, self._book, self._readers = shadow, shadow.book, readers
+        self._stores = stores
+        self._lost: dict[tuple[str, int], Ints] = {}  # slots that this step's calls did not store
         groups = shadow.groups
         self._window = [group for (pool, _), group in groups.items() if pool == "swa"]
         self._c4, self._c128 = groups["c4", 0], groups["c128", 0]
@@ -53,17 +61,20 @@ class Writing:
 
         ``chain`` is that after each; ``written`` the index-K slots, one a group.
         """
+        self._lost = self._stores.taken() if self._stores else {}
         n = len(loc)
         position = np.arange(start, start + n, dtype=np.int64)
         take = self._book.generation[loc // PAGE_TOKENS]
         for group in self._window:
-            group.write(loc, chain, op, 0, take)
+            self._latents(group, loc, chain, op, np.zeros_like(loc), take)
         ends = slice(C4_RATIO - 1, n, C4_RATIO)
-        self._c4.write(loc[ends] // C4_RATIO, chain[ends], op, 0, take[ends])
+        none = np.zeros_like(loc[ends])
+        self._latents(self._c4, loc[ends] // C4_RATIO, chain[ends], op, none, take[ends])
         lanes = np.zeros(len(written), dtype=np.int64)
         self._keys(op, loc[ends] // C4_RATIO, chain[ends], written, lanes)
         ends = slice(C128_RATIO - 1, n, C128_RATIO)
-        self._c128.write(loc[ends] // C128_RATIO, chain[ends], op, 0, take[ends])
+        none = np.zeros_like(loc[ends])
+        self._latents(self._c128, loc[ends] // C128_RATIO, chain[ends], op, none, take[ends])
         self._tail(op, slot, position, loc, chain)
         pages = loc[::PAGE_TOKENS] // PAGE_TOKENS
         self._book.touch(pages)
@@ -73,26 +84,39 @@ class Writing:
 
     def rows(self, op: int, rows: Rows, chain: Ints, written: Ints) -> None:
         """One token a row was computed; ``written`` int64 [lanes], padding behind the rows."""
+        self._lost = self._stores.taken() if self._stores else {}
         position, loc, n = rows.position, rows.loc, len(rows.loc)
         lane, page = np.arange(n, dtype=np.int64), loc // PAGE_TOKENS
         take = self._book.generation[page]
         for group in self._window:
-            group.write(loc, chain, op, lane, take)
+            self._latents(group, loc, chain, op, lane, take)
         ring = page * RING + position % RING
         for group in self._rings:
             group.write(ring, chain, op, lane, take)
         block = rows.slot * C128_RATIO + position % C128_RATIO
         self._blocks.write(block, chain, op, lane, 0)
         done = position % C4_RATIO == C4_RATIO - 1
-        self._c4.write(loc[done] // C4_RATIO, chain[done], op, lane[done], take[done])
+        self._latents(self._c4, loc[done] // C4_RATIO, chain[done], op, lane[done], take[done])
         should = np.full(len(written), -1, dtype=np.int64)
         should[:n] = np.where(done, loc // C4_RATIO, -1)
         wanted = np.resize(chain, len(written))
         self._keys(op, should, wanted, written, np.arange(len(written), dtype=np.int64))
         done = position % C128_RATIO == C128_RATIO - 1
         if done.any():
-            self._c128.write(loc[done] // C128_RATIO, chain[done], op, lane[done], take[done])
+            at = loc[done] // C128_RATIO
+            self._latents(self._c128, at, chain[done], op, lane[done], take[done])
         self._judge(op, page, rows.slot, position // PAGE_TOKENS, lane)
+
+    def _latents(
+        self, group: RowTags, at: Ints, chain: Ints, op: int, lane: Ints, take: Ints
+    ) -> None:
+        """Rows of latents int64 [n] were stored, but for those that were not."""
+        lost = self._lost.get((group.shape.pool, group.shape.layer))
+        if lost is not None:
+            self._book.touch(lost // group.shape.entries)
+            kept = ~np.isin(at, lost)
+            at, chain, lane, take = at[kept], chain[kept], lane[kept], take[kept]
+        group.write(at, chain, op, lane, take)
 
     def _tail(self, op: int, slot: int, position: Ints, loc: Ints, chain: Ints) -> None:
         """The tokens of unfinished groups, which go to the rings."""

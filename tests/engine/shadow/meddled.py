@@ -12,8 +12,8 @@ from engine.config import EngineConfig
 from engine.engine import Engine
 from engine.sched.batch import Batch, DecodeBatch, PrefillBatch
 from engine.shadow.reading import AS_PROMPT
+from tests.engine.shadow.misled import CHANGES
 from tests.engine.shadow.perturbations import (
-    CHANGES,
     Change,
     Meddle,
     Site,

@@ -215,6 +215,8 @@ def table(site: Site, name: str, page: int) -> Change | None:
         return None
     row = site.engine.runner.table.pages[site.req.req_slot]
     mine = int(row[index])
+    if mine != site.req.pages[index]:
+        return None  # the row is not written yet
     row[index] = page
 
     def back() -> None:
@@ -273,24 +275,3 @@ def page_list_names_a_free_page(site: Site) -> Change | None:
     site.req.pages[-1] = next(iter(site.allocator._free))
     known = {"request": site.req.id, "n": 1}
     return Change("write_by_non_owner+read_uninitialised_row", known, lambda: None)
-
-
-CHANGES: tuple[Meddle, ...] = (
-    window_byte,
-    key_byte,
-    block_byte,
-    latent_bytes,
-    state_byte,
-    unread_row,
-    free_page,
-    padding,
-    window_of_another,
-    torn_window,
-    key_of_another,
-    key_of_nobody,
-    key_of_the_last_owner,
-    table_names_a_free_page,
-    table_names_a_page_of_another,
-    table_names_an_unwritten_page,
-    next_token,
-)

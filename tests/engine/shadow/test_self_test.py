@@ -14,8 +14,14 @@ import pytest
 
 from engine.config import EngineConfig
 from tests.engine.shadow.meddled import Case, meddle
-from tests.engine.shadow.perturbations import (
+from tests.engine.shadow.misled import (
     CHANGES,
+    selects_a_free_page,
+    selects_a_page_of_another,
+    selects_an_entry_to_come,
+    store_is_lost,
+)
+from tests.engine.shadow.perturbations import (
     Meddle,
     page_changes_hands,
     page_is_freed,
@@ -59,6 +65,22 @@ def test_each_change_that_a_step_reads_is_found_and_no_other(
     assert len(made) >= 8 * len(seeds)
     if len(seeds) > 10:
         assert {case.name for case in made} == {change.__name__ for change in CHANGES}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        selects_a_free_page,
+        selects_a_page_of_another,
+        selects_an_entry_to_come,
+        store_is_lost,
+    ],
+)
+def test_a_choice_that_is_none_of_the_row_s_and_a_store_that_is_lost_are_found(
+    change: Meddle,
+) -> None:
+    made = cases([0, 1], change)
+    assert made and all(case.right for case in made), [str(case) for case in made]
 
 
 @pytest.mark.parametrize("change", [page_is_freed, page_changes_hands, page_list_names_a_free_page])
