@@ -121,10 +121,6 @@ class Results(Bisections):
         asked = [number for name, number in arms.items() if arm in (None, name)]
         return [queries.read_history(self.db, run, number) for number in asked]
 
-    def history(self, run: str, arm: str) -> ArmHistory:
-        """The same of one stored arm, by its name."""
-        return queries.read_history(self.db, run, queries.arm_names(self.db, run)[arm])
-
     def arms(self, run: str, arm: str | None = None, session: int | None = None) -> list[str]:
         """The names of a run's stored arms, in order: all, or ``arm``, or those that sent
         something for ``session``.

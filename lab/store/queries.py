@@ -73,6 +73,15 @@ def arm_names(db: DuckDBPyConnection, run: str) -> dict[str, int]:
     return dict(found)
 
 
+def sent(db: DuckDBPyConnection, run: str, session: int) -> set[int]:
+    """The run's arms in which a client of the session sent something."""
+    found = db.execute(
+        "SELECT DISTINCT arm FROM replies WHERE run = ? AND session = ? AND status <> 'not_sent'",
+        [run, session],
+    ).fetchall()
+    return {arm for (arm,) in found}
+
+
 def read_arm_verdicts(db: DuckDBPyConnection, run: str) -> list[ArmVerdict]:
     """The run's verdicts in the order of its arms."""
     own = ", ".join(f"v.{name}" for name in r.VERDICT_COLUMNS)
