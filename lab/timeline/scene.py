@@ -6,21 +6,18 @@ from the arm's start, and is put on it here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lab.joins import REPLY, Turn, turns_of
+from lab.concerned import Whose
 from lab.rooms import disaggregated
 
 if TYPE_CHECKING:
     from engine.disagg.records import RoomRecord
     from lab.records import ArmHistory, Finding, Reply
     from lab.timeline.trace import Trace
-
-NAMED_REQUEST = re.compile(r"request (\d+)")
 
 
 class Window(NamedTuple):
@@ -116,15 +113,9 @@ class Scene:
         return self.clock_us(reply.began_s), end
 
     @cached_property
-    def turns(self) -> dict[int, Turn]:
-        """Whose turn a request was sent for, by its number, as far as that is known."""
-        rooms = turns_of(self.history)
-        numbers = {room.request: room.room for room in self.history.rooms}
-        found = {request: rooms[room] for request, room in numbers.items() if room in rooms}
-        for reply in self.history.replies:
-            if known := REPLY.fullmatch(reply.request_id or ""):
-                found[int(known[1])] = Turn(reply.session, reply.turn)
-        return found
+    def whose(self) -> Whose:
+        """Whose turn an event concerns, as far as that is known."""
+        return Whose(self.history)
 
     @cached_property
     def rooms(self) -> dict[int, RoomRecord]:
@@ -132,10 +123,9 @@ class Scene:
         return {room.request: room for room in self.history.rooms if not room.rank}
 
     def about(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """An event's fields, and the session and turn of its request."""
-        whose = self.turns.get(_request(fields))
-        said = {"session": whose.session, "turn": whose.turn} if whose else {}
-        return {**fields, **{key: value for key, value in said.items() if key not in fields}}
+        """An event's fields, and the session and turn that it concerns."""
+        turn = self.whose.turn(fields)
+        return {**fields, **(turn._asdict() if turn else {})}
 
     @cached_property
     def _pair(self) -> bool:
@@ -144,11 +134,3 @@ class Scene:
     @cached_property
     def _ranks(self) -> int:
         return int(self.history.settings.get("tp") or 1) if self._pair else 1
-
-
-def _request(fields: Mapping[str, Any]) -> int:
-    """The number of the request that an event is about: its own, or its owner's; 0 for none."""
-    if "request" in fields:
-        return int(fields["request"])
-    owner = NAMED_REQUEST.fullmatch(str(fields.get("owner", "")))
-    return int(owner[1]) if owner else 0

@@ -102,7 +102,7 @@ def _draw_unknown(scene: Scene) -> None:
     ends = {_key(it): it for it in scene.all_events("end")}
     lanes: Lanes | None = None
     for it in scene.events("arrive"):
-        if int(it.fields["request"]) in scene.turns or not _told_first(it):
+        if scene.whose.turn(it.fields) or not _told_first(it):
             continue
         lanes = lanes or Lanes(scene.trace, scene.process(UNKNOWN), "requests")
         end, start = ends.get(_key(it)), round(it.at_us)

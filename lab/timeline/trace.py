@@ -6,7 +6,7 @@ track beside it (`Lanes`): viewers drop slices that overlap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -66,9 +66,10 @@ class Trace:
         self._add("s", *_named(frm, name), {}, id=self._arrows, cat="flow")
         self._add("f", *_named(to, name), {}, id=self._arrows, cat="flow", bp="e")
 
-    def count(self, phase: str) -> int:
-        """Events of a phase, such as X."""
-        return sum(event["ph"] == phase for event in self.events)
+    def taken(self) -> Iterator[dict[str, Any]]:
+        """The events since the last call, which are no longer held."""
+        events, self.events = self.events, []
+        return iter(events)
 
     def _name(self, what: str, pid: int, tid: int, name: str, place: int) -> None:
         where = {"pid": pid, "tid": tid, "ph": "M"}

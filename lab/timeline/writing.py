@@ -1,15 +1,18 @@
 """A run's trace as a file, and what is in it.
 
-One rule: arms are drawn one by one, from the same zero; where there are several, each has processes
-of its own, named after it.
+One rule: arms are read, drawn and written one by one, from the same zero; where there are several,
+each has processes of its own, named after it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from errno import EISDIR
+from os import strerror
+from typing import TYPE_CHECKING, Any, TextIO
 
 from lab.errors import StoreError, UserError
 from lab.running import folder_of
@@ -61,17 +64,20 @@ def write_timeline(
     cannot be written.
     """
     stored, findings = results.run(run), results.findings(run)
-    histories = _chosen(results.histories(run), arm, session, run)
-    trace = Trace()
-    arms = tuple(
-        _draw(trace, history, findings.get(history.name, ()), session, len(histories) > 1)
-        for history in histories
-    )
+    names = _chosen(results, run, arm, session)
     about = {"run": run, "scenario": stored.scenario, "seed": str(stored.seed), "time": "virtual"}
-    about |= {f"digest of {history.name}": history.history_digest for history in histories}
     path = out or folder_of(run, results.path, None) / NAME
-    _write(path, {"displayTimeUnit": "ms", "otherData": about, "traceEvents": trace.events})
-    return Written(run, path, arms)
+    arms: list[Arm] = []
+    with _opened(path) as file:
+        trace = Trace()
+        file.write('{"displayTimeUnit":"ms","traceEvents":[')
+        for name in names:
+            (history,) = results.histories(run, name)
+            about[f"digest of {name}"] = history.history_digest
+            arms.append(_draw(trace, history, findings.get(name, ()), session, len(names) > 1))
+            file.writelines(_texts(trace.taken(), first=len(arms) == 1))
+        file.write(f'],"otherData":{_text(about)}}}')
+    return Written(run, path, tuple(arms))
 
 
 def _draw(
@@ -89,11 +95,9 @@ def _draw(
     return Arm(history.name, len(spans), turns, instants, arrows, has_spans(scene))
 
 
-def _chosen(
-    histories: Sequence[ArmHistory], arm: str | None, session: int | None, run: str
-) -> list[ArmHistory]:
+def _chosen(results: Results, run: str, arm: str | None, session: int | None) -> list[str]:
     """The arms that are asked for and had the session."""
-    names = [history.name for history in histories]
+    names = results.arms(run)
     if not names:
         raise StoreError(f"run {run}: no arm is stored, so there is nothing to draw")
     if arm is not None and arm not in names:
@@ -101,21 +105,36 @@ def _chosen(
         raise StoreError(
             f"--arm {arm}: no such arm; accepted: {accepted}{did_you_mean(arm, names)}"
         )
-    named = [history for history in histories if arm in (None, history.name)]
-    found = [it for it in named if session is None or _sent(it, session)]
+    found = results.arms(run, arm, session)
     if not found:
         raise StoreError(f"--session {session}: no such session, or it sent nothing; run {run}")
     return found
 
 
-def _sent(history: ArmHistory, session: int) -> bool:
-    return any(it.session == session and it.status != "not_sent" for it in history.replies)
-
-
-def _write(path: Path, document: dict[str, Any]) -> None:
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    """A file that is there when all of it is written, in place of what was there."""
+    part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.encode("utf-8", "backslashreplace").decode(), encoding="utf-8")
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, strerror(EISDIR))
+        try:
+            with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                yield file
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _texts(events: Iterable[Mapping[str, Any]], *, first: bool) -> Iterator[str]:
+    """Events as the members of one list, the first of which has nothing before it."""
+    for event in events:
+        yield _text(event) if first else f",{_text(event)}"
+        first = False
+
+
+def _text(tree: Mapping[str, Any]) -> str:
+    return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))

@@ -19,6 +19,12 @@ def test_an_owner_that_is_a_request_is_known_too() -> None:
     assert drawn.on("engine", "violations", "i")[0]["args"]["session"] == 4
 
 
+def test_a_late_write_is_of_the_request_that_it_hit() -> None:
+    late = told(20, "violation", name="late_write_into_owned_page", n=1, victim="request 7")
+    drawn = Drawing(arm(late, replies=[answer(4, 1, 7, 10, 40, 90)]))
+    assert drawn.on("engine", "violations", "i")[0]["args"]["session"] == 4
+
+
 def test_aborts_retractions_evictions_and_rooms_that_failed_are_told_and_plain_ends_are_not() -> (
     None
 ):

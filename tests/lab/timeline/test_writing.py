@@ -11,7 +11,7 @@ import pytest
 from lab.errors import StoreError, UserError
 from lab.scenario.loader import parse_scenario
 from lab.store import Results, open_results
-from lab.timeline import write_timeline
+from lab.timeline import write_timeline, writing
 from lab.trial import run_arm
 from tests.lab.timeline.arms import answer, arm, on, opened, step
 from tests.lab.timeline.check import names, problems
@@ -79,6 +79,20 @@ def test_what_there_is_not_is_one_line(
     run = stored(results, "a", "b")
     with pytest.raises(StoreError, match=says):
         write_timeline(results, run, arm_name, session, None)
+
+
+def test_a_trace_that_fails_half_way_leaves_what_was_there(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(scene: object) -> int:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "t.json"
+    path.write_text("older", encoding="utf-8")
+    monkeypatch.setattr(writing, "draw_sessions", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_timeline(results, stored(results, "a"), None, None, path)
+    assert [*tmp_path.glob("t.json*")] == [path] and path.read_text(encoding="utf-8") == "older"
 
 
 def test_a_file_that_cannot_be_written_is_one_line(results: Results, tmp_path: Path) -> None:
