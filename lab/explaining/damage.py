@@ -32,6 +32,7 @@ ROLES: Mapping[str, Role] = {
     **dict.fromkeys(FAULTS, "fault"),
 }
 ITSELF = "itself"
+HOST = "host"  # the tier of an event that is of the host's pages
 
 
 @dataclass(frozen=True)

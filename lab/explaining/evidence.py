@@ -12,9 +12,9 @@ Right replies read wrong rows, too (`lab.explaining.baseline`).
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lab.explaining.damage import ROWS, Damage
+from lab.explaining.damage import HOST, ROWS, Damage
 from lab.explaining.timeline import NS, SLACK_NS, Timeline
 from lab.joins import REPLY, Turn, numbered, room_of
 
@@ -178,10 +178,17 @@ def _latest(
 def _told(history: ArmHistory, wanted: str) -> list[Damage]:
     """The arm's violations, or its faults, in order."""
     return [
-        Damage(order, at_ns, str(fields.get("name")), fields)
+        Damage(order, at_ns, str(fields.get("name")), _placed(fields))
         for order, (at_ns, kind, fields) in enumerate(history.events)
         if kind == wanted
     ]
+
+
+def _placed(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Fields of which a page of the host is called one: its number is not the device's."""
+    if fields.get("tier") != HOST or "page" not in fields:
+        return fields
+    return {("host_page" if key == "page" else key): value for key, value in fields.items()}
 
 
 def _admissions(history: ArmHistory) -> tuple[Mapping[int, list[int]], Mapping[int, list[int]]]:

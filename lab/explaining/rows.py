@@ -71,7 +71,8 @@ def who_wrote(it: Explanation) -> list[str]:
     """The last writer by the reader's event; and the root's, where that says another thing."""
     assert it.effect is not None and it.root is not None
     first, root = writer(it.effect), writer(it.root)
-    told = [first] if root and first.startswith(root) else list(dict.fromkeys([first, root]))
+    again = first.startswith(writer(it.root, when=False))
+    told = [first] if root and again else list(dict.fromkeys([first, root]))
     sentences = [f"{by}." for by in told if by]
     if it.effect.role not in ROWS:
         return []
@@ -113,7 +114,8 @@ def missing_edge(it: Explanation) -> list[str]:
 
 
 def _owner(damage: Damage) -> str:
-    return damage.text("owner") or damage.text("victim")
+    owner = damage.text("owner") or damage.text("victim")
+    return "the cache" if owner == "cache" else owner
 
 
 def _had(request: int, owner: str) -> str:

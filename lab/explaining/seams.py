@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, get_type_hints
 
 from engine.seams import Seams
 from lab.copies import BY_TOKEN, copy_paths, stored_geometry
-from lab.explaining.damage import ITSELF
+from lab.explaining.damage import HOST, ITSELF
 
 if TYPE_CHECKING:
     from lab.explaining.damage import Damage
@@ -34,7 +34,8 @@ class Rule:
     """Violations, and the seams that they point at: several where they cannot tell which.
 
     ``party`` must be the kind of an operation in it, its pool must be another on ``tier``, or have
-    been copied by token (``cut``); empty asks nothing. A ``vague`` rule yields to one that is not.
+    been copied by token (``cut``), and the event be of the host's pages (``on``); empty asks
+    nothing. A ``vague`` rule yields to one that is not.
     """
 
     names: tuple[str, ...]
@@ -42,6 +43,7 @@ class Rule:
     party: str = ""
     tier: str = ""
     cut: bool = False
+    on: str = ""
     vague: bool = False
 
 
@@ -72,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     Rule(BY_OPERATION, PADDING, party="padding"),
     Rule(BY_OPERATION, ("peer_layout",), party="transfer", tier="decode"),
     Rule(BY_OPERATION, ("room_fence",), party="transfer"),
+    Rule(("unordered_access",), ("host_reuse",), party="load", on=HOST),
     Rule(("unordered_access",), ("backup_start",), party="backup"),
     Rule(READS, ("host_layout",), party="load", tier="host"),
     Rule(READS, ("token_transfer", "transfer_pieces"), party="load", cut=True),
@@ -175,6 +178,7 @@ def _holds(rule: Rule, link: Damage, facts: Facts) -> bool:
         and rule.party in ("", *link.parties)
         and (not rule.tier or _unlike(rule.tier, pool, facts))
         and (not rule.cut or pool in facts.cut)
+        and rule.on in ("", link.text("tier"))
     )
 
 

@@ -136,3 +136,16 @@ def test_a_copy_of_the_page_before_it_was_handed_on_is_no_cause() -> None:
     loaded = {"writer_kind": "load", "writer": "load 4 of host page 14", "generation": 2}
     before = violation("unordered_access", page=245, generation=1, edge="load 4 did not wait")
     assert len(chain(read("read_foreign_row", by=2, **loaded), before).links) == 1
+
+
+def test_a_page_of_the_host_is_not_the_device_s_of_the_same_number() -> None:
+    loaded = {"writer_kind": "load", "writer": "load 4 of host page 14, which backup 34 filled"}
+    effect = read("read_foreign_row", by=2, page=9, **loaded)
+    edge = "backup 34 did not wait for load 4"
+    kind = {"tier": "host", "writer": "load 4", "writer_kind": "load", "edge": edge}
+    other = violation("unordered_access", 0.3, page=9, **kind)
+    found = chain(effect, other)
+    assert names(found)[1:] == ["unordered_access"] and not found.sure
+    mine = violation("unordered_access", 0.2, page=14, **kind)
+    found = chain(effect, mine, other)
+    assert found.sure and found.links[1].number("host_page") == 14

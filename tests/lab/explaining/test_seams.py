@@ -82,6 +82,11 @@ def test_an_unordered_backup_is_told_by_either_operation() -> None:
     assert by_reader == ("backup_start",)
 
 
+def test_an_unordered_load_out_of_the_host_is_the_reuse_of_its_page() -> None:
+    assert seams("unordered_access", writer_kind="load", tier="host") == ("host_reuse",)
+    assert seams("unordered_access", writer_kind="load") == ("load_target",)
+
+
 def test_of_a_chain_the_root_is_asked_first_and_a_vague_word_yields() -> None:
     read = Damage(3, 3, "read_changed_bytes", {"writer_kind": "load", "pool": "index_k"})
     differs = Damage(2, 2, "restored_page_differs", {"pool": "index_k"})
