@@ -136,6 +136,10 @@ class PageBook:
         """A copy out of pages moves its bytes: those written since it knew ``known``."""
         return self._behind(op, pages, self.wrote[pages][None], known)
 
+    def read_under(self, op: int, pages: NDArray[np.int64], known: Clock) -> list[Unordered]:
+        """A copy into pages moves its bytes: those read since it knew ``known``."""
+        return self._behind(op, pages, self._read[:, pages], known)
+
     def _behind(
         self,
         op: int,

@@ -96,12 +96,15 @@ class HostShadow(HostWatch):
             np.add.at(book.copies_out, numbers, 1)
         self._say(self.shadow.book.writes(copy.op, copy.device))
         self.shadow.book.coming(copy.op, copy.device)
+        self.shadow.book.touch(self.tags.around(copy.device))
         self._loads |= dict.fromkeys(copy.device.tolist(), copy)
         return copy
 
     def landed(self, copy: PageCopy, stage: int, pools: Iterable[tuple[str, int]]) -> None:
         """The bytes of a load's stage have moved: of each of ``pools``, one of its layers."""
         copy.landed.add(stage)
+        if stage == 0 or not self._reads.waited(copy, 0):  # a step that did may read what is there
+            self._say(self.shadow.book.read_under(copy.op, copy.device, copy.known[0]))
         take = self.shadow.book.generation[copy.device]
         ops: dict[bool, Pages] = {}
         for pool, layer in pools:

@@ -53,6 +53,12 @@ class GetterReads:
         self._found, self._last = {}, len(pages) - 1
         self._filled = [(i, page, loads[page]) for i, page in enumerate(pages) if page in loads]
 
+    def waited(self, copy: PageCopy, layer: int) -> bool:
+        """Whether the step knows of a layer of a load."""
+        stream = self._shadow.stream(f"load layer {layer}")
+        epoch = copy.known[layer][stream][None]
+        return bool(self._shadow.clocks.knows(self._shadow.compute, np.array([stream]), epoch)[0])
+
     def read(self, pool: str, layer: int) -> None:
         """A getter hands a pool out at a layer of the model."""
         for index, page, copy in self._filled:
@@ -60,16 +66,10 @@ class GetterReads:
                 continue
             if layer in copy.landed:
                 continue
-            fresh = Early(copy, pool, layer, self._waited(copy, layer), [])
+            fresh = Early(copy, pool, layer, self.waited(copy, layer), [])
             early = self._found.setdefault((copy.op, pool), fresh)
             if early.layer == layer:
                 early.pages.append((index, page))
-
-    def _waited(self, copy: PageCopy, layer: int) -> bool:
-        """Whether the step knows of a layer of a load."""
-        stream = self._shadow.stream(f"load layer {layer}")
-        epoch = copy.known[layer][stream][None]
-        return bool(self._shadow.clocks.knows(self._shadow.compute, np.array([stream]), epoch)[0])
 
     def _tell(self, early: Early) -> None:
         """Tell of a read of the step that is being filed; of none that was none."""

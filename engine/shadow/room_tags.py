@@ -107,18 +107,21 @@ class RoomTags:
         self._flights[post] = Flight(op, known, sources, targets)
         self._src.book.copies_out[sources] += 1
         self._dst.book.coming(op, targets)
+        self._dst.book.touch(targets)
         unordered(self._src, self._src.book.reads(op, sources))
         self._dst_writes(op, targets)
 
     def landed(self, post: Posted) -> None:
         """The bytes of a post moved: rows go with them, whoever holds their pages by now."""
         flight = self._flights[post]
+        book = self._dst.book
+        unordered(self._dst, book.read_under(flight.op, flight.targets, flight.known))
         self._clash(flight)
         for write in post.writes:
             self._rows.carry(write, flight.op)
             if write.region == self._aux:
                 self._slots.update(dict.fromkeys(write.dst, flight.op))
-        self._dst.book.touch(flight.targets)
+        book.touch(flight.targets)
         self._edges.arrived(post.note, flight.known)
 
     def ended(self, post: Posted) -> None:

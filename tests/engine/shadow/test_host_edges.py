@@ -92,6 +92,19 @@ def test_a_host_page_filled_anew_under_a_load_is_found_and_the_row_says_by_whom(
     assert event["edge"] == "backup 2 did not wait for load 1"
 
 
+def test_a_step_that_reads_a_page_while_a_load_fills_it_is_found() -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    memory, host = tiers.memory, tiers.back_up([1])
+    before = memory.book.version[5]
+    stages = tiers.host.load(host, [5])
+    assert memory.book.version[5] > before  # whoever knew the page looks again
+    memory.book.read(memory.begin("decode", "decode step 9", memory.compute, lanes=(7,)), [5])
+    for stage in stages:
+        stage.move()
+    assert unordered(tiers) == ["load 1 did not wait for decode step 9"]
+
+
 def test_a_load_into_a_page_that_a_step_in_flight_reads_is_found() -> None:
     tiers = Shadowed()
     tiers.step([1])

@@ -128,6 +128,18 @@ def test_it_has_them_though_its_queue_has_heard_of_the_other_by_then(it: TwoSide
     assert names(it)[-1] == "two_writers_in_flight"
 
 
+def test_a_step_that_reads_a_page_while_a_write_is_on_its_way_there_is_found(it: TwoSides) -> None:
+    before = it.decode.book.version[DST].tolist()
+    late = posted(it)
+    assert all(now > then for now, then in zip(it.decode.book.version[DST], before, strict=True))
+    own = it.decode.begin("decode", "decode step 1", it.decode.compute)
+    it.decode.book.read(own, DST)
+    it.land(late)
+    assert [said["edge"] for said in it.seen] == [
+        "wire write of room 1 did not wait for decode step 1"
+    ]
+
+
 def test_a_write_that_nobody_s_lands_over_has_one_writer(it: TwoSides) -> None:
     late = posted(it)
     given_back(it)
