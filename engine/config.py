@@ -56,8 +56,9 @@ class EngineConfig:
     measured), ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
     ``hisparse_buffer`` the c4 entries that a request keeps on the device, beside its newest 64.
 
-    ``ledger`` is how closely the shadow memory looks: ``off`` not at all, ``tags`` at who wrote the
-    rows that are read, ``full`` at their bytes as well. It changes nothing that is served.
+    ``ledger`` is how closely the shadow memory looks: ``off`` not at all (digests of copies between
+    tiers and of rooms are taken all the same), ``tags`` at who wrote the rows that are read,
+    ``full`` at their bytes as well. It changes nothing that is served.
 
     With ``pd`` there are two engines, prefill and decode, of ``tp`` ranks each. ``queue_size`` is
     the number of transfer queues, each with a thread of its own: a larger one adds threads.

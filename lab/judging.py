@@ -180,12 +180,17 @@ def _conclude(
 
 
 def _beside(history: ArmHistory) -> str:
-    """What the replies that came do not show: tries that failed before, and the engine's faults."""
+    """What the replies that came do not show: tries that failed before, the engine's faults, and
+    that nobody watched the rows.
+    """
     again = sum(max(0, reply.tries - 1) for reply in history.replies)
     found = [f"{name} {n}" for name, n in faults(history.counters).items()]
     tries = f"{again} {'try' if again == 1 else 'tries'} failed and"
     parts = [f"{tries} {'was' if again == 1 else 'were'} asked again"] if again else []
-    return "; ".join([*parts, *([f"faults: {', '.join(found)}"] if found else [])])
+    parts += [f"faults: {', '.join(found)}"] if found else []
+    if history.settings.get("ledger") == "off":
+        parts.append("the ledger was off: judged by replies alone")
+    return "; ".join(parts)
 
 
 def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:

@@ -117,6 +117,12 @@ def test_a_clean_arm_tells_how_many_tries_failed_before_its_replies_came() -> No
     )
 
 
+def test_a_clean_arm_says_that_nobody_watched_its_rows() -> None:
+    history = arm(placed(RIGHT, 0))
+    history.settings["ledger"] = "off"
+    assert verdict(history) == ("clean", "the ledger was off: judged by replies alone")
+
+
 def test_replies_that_failed_alike_are_told_with_no_single_room_s_number() -> None:
     lost = [
         placed(said(""), n, status="transport_error", raw_text=None, error=f"room {n} failed")
