@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -43,14 +42,18 @@ Out = Annotated[
 ]
 
 
-def refuse(options: Mapping[str, object]) -> None:
+def refuse(context: typer.Context) -> None:
     """Raise `UserError` where an option was given that means nothing for a bundle."""
-    given = [name for name, value in options.items() if value]
-    if given:
-        raise UserError(f"{given[0]}: for a stored run; `kvlab replay RUN SESSION` takes it")
+    for it in context.command.params:
+        source = context.get_parameter_source(it.name or "")
+        typed = source is not None and source.name == "COMMANDLINE"
+        if typed and it.name not in ("what", "as_json"):
+            told = "for a stored run; `kvlab replay RUN SESSION` takes it"
+            raise UserError(f"{it.opts[0]}: {told}")
 
 
 def replay(
+    context: typer.Context,
     what: What,
     session: Session = None,
     arm: ArmName = None,
@@ -61,14 +64,17 @@ def replay(
     out: Out = None,
     as_json: o.Json = False,
 ) -> None:
-    """Run a failed session's arm again to its violation, and shorten it; or run a bundle again."""
+    """Run a failed session's arm again to its violation, and shorten it; or run a bundle again.
+
+    Exit code 1 where the history is another than the stored or packed one.
+    """
     from lab.replaying.perform import Wish, replay_session
     from lab.store import open_results
 
     if session is None:
         from lab.replaying.again import replay_bundle
 
-        refuse({"--arm": arm, "--no-shorten": no_shorten, "--bundle": bundle, "--out": out})
+        refuse(context)
         raise typer.Exit(show_replay([replay_bundle(Path(what))], as_json))
     wish = Wish(session, arm, tries, not no_shorten, bundle, out)
     with open_results(db, create=False) as results:

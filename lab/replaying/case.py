@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.errors import StoreError, UserError
 from lab.replaying.stopping import Stop, stop_of, violations, wrong_turns
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, Finding
     from lab.scenario.models import Arm, Scenario
     from lab.store import Results, StoredRun
+
+
+class Look(NamedTuple):
+    """What is remembered of an arm that may be the one; ``hurt``: a violation concerns the session
+    that was asked for.
+    """
+
+    arm: str
+    sessions: frozenset[int]
+    hurt: bool
 
 
 @dataclass(frozen=True)
@@ -65,15 +75,19 @@ def find(results: Results, run: str, session: int, arm: str | None = None) -> Ca
         accepted = ", ".join(repr(name) for name in verdicts)
         hint = did_you_mean(arm, verdicts)
         raise StoreError(f"--arm {arm}: no such arm in run {run}; accepted: {accepted}{hint}")
-    asked = [found for found in results.histories(run) if arm in (None, found.name)]
-    there = [found for found in asked if any(it.session == session for it in found.replies)]
+    looks = [
+        _look(it, session)
+        for name in results.arms(run, arm)
+        for it in results.histories(run, name)  # one arm at a time
+    ]
+    there = [it for it in looks if session in it.sessions]
     if not there:
-        raise StoreError(_no_session(asked, session))
-    failed = [it for it in there if wrong_turns(findings.get(it.name, ()), session)]
-    failed = failed or [it for it in there if violations(it, session)]
+        raise StoreError(_no_session(looks, session))
+    failed = [it.arm for it in there if wrong_turns(findings.get(it.arm, ()), session)]
+    failed = failed or [it.arm for it in there if it.hurt]
     if len(failed) != 1:
-        raise UserError(_which([it.name for it in there], [it.name for it in failed], session))
-    (history,) = failed
+        raise UserError(_which([it.arm for it in there], failed, session))
+    (history,) = results.histories(run, failed[0])
     scenario = parse_scenario(stored.yaml, f"scenario of run {run}")
     settings = {key: value for key, value in history.settings.items() if key in scenario.base}
     named = next(found for found in scenario.arms if found.name == history.name)
@@ -83,8 +97,13 @@ def find(results: Results, run: str, session: int, arm: str | None = None) -> Ca
     return Case(stored, scenario, named, history, verdicts[history.name], its, stop)
 
 
-def _no_session(histories: Sequence[ArmHistory], session: int) -> str:
-    known = sorted({reply.session for history in histories for reply in history.replies})
+def _look(history: ArmHistory, session: int) -> Look:
+    sessions = frozenset(reply.session for reply in history.replies)
+    return Look(history.name, sessions, bool(violations(history, session)))
+
+
+def _no_session(looks: Sequence[Look], session: int) -> str:
+    known = sorted({one for look in looks for one in look.sessions})
     span = f"{known[0]} to {known[-1]}" if known else "none"
     spelled = span if known == list(range(len(known))) else ", ".join(map(str, known))
     return f"no session {session}; accepted: {spelled}"

@@ -15,7 +15,7 @@ from lab.errors import LabError, UserError
 from lab.replaying import again as comparing
 from lab.replaying import trying
 from lab.replaying.again import replay_bundle
-from lab.replaying.bundle import MANIFEST, README, sha
+from lab.replaying.bundle import MANIFEST, pack, sha
 from lab.replaying.case import Case, find
 from lab.replaying.perform import Wish, replay_session, stop
 from lab.replaying.stopping import Stop
@@ -178,11 +178,28 @@ def test_a_bundle_holds_what_was_stored(packed: Path, case: Case) -> None:
     ]
     assert read("versions.json") == case.run.versions
     assert read("config.json")["toggles"] == case.history.settings
-    assert read("config.json")["engine"]["build"] == ["index_k_under_allocated"]
+    assert read("config.json")["derived"]["engine"]["build"] == ["index_k_under_allocated"]
+    assert (packed / "stored.yaml").read_text(encoding="utf-8") == case.run.yaml
     assert len(read("verdict.json")["findings"]) == len(case.findings)
     assert read("stopped.json")["name"] == case.stop.name
     assert "kvlab replay bundle" in (packed / "README.txt").read_text(encoding="utf-8")
-    assert "{folder}" in README and (packed / "shortened.yaml").exists()
+    assert (packed / "shortened.yaml").exists()
+
+
+def test_the_readme_of_a_bundle_names_its_folder_as_a_shell_takes_it(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my case").mkdir()
+    monkeypatch.chdir(tmp_path / "my case")
+    pack(case, None, Path(), None)
+    said = Path("README.txt").read_text(encoding="utf-8")
+    assert "kvlab replay 'my case'\n" in said
+    assert "kvlab run 'my case/scenario.yaml'\n" in said
+
+
+def test_a_shortened_file_that_is_gone_is_one_line(case: Case, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"gone\.yaml: cannot be read: No such file"):
+        pack(case, None, tmp_path / "bundle", tmp_path / "gone.yaml")
 
 
 def test_the_shortened_scenario_of_a_run_with_several_arms_is_named_by_its_arm_too(
