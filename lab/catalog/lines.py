@@ -15,6 +15,9 @@ BRIEF = (
     "named by",
     "also in",
 )  # what stands in a list of all
+EFFECT = (
+    "any incident that leaves a wrong row, as its effect: `kvlab explain` goes back to the cause"
+)
 NOTHING = "nothing to clear: no arm of its file shows it"
 TITLES = {
     "corrupting": "Corrupting: wrong bytes reach a reader",
@@ -55,6 +58,12 @@ def brief(it: Incident) -> dict[str, str]:
 def watchers(it: Name) -> str:
     """The modules that watch for a name; a dash where none does."""
     return ", ".join(it.watched_by) or "–"
+
+
+def ties(it: Name) -> str:
+    """The incidents that a name stands for; empty where it stands for none."""
+    named = ", ".join(it.incidents)
+    return "; ".join(part for part in (named, EFFECT if it.effect else "") if part)
 
 
 def quoted(names: tuple[str, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.catalog.lines import TITLES, lines, watchers
+from lab.catalog.lines import TITLES, lines, ties, watchers
 from lab.report.markdown import table as cells
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def markdown(table: Catalog) -> str:
         parts += [_incident(it) for it in table.incidents if it.kind == kind]
     if table.names:
         named = [
-            (f"`{it.name}`", it.kind, it.meaning, watchers(it), ", ".join(it.incidents) or "–")
+            (f"`{it.name}`", it.kind, it.meaning, watchers(it), ties(it) or "–")
             for it in table.names
         ]
         heads = ("name", "kind", "meaning", "watched by", "names")

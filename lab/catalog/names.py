@@ -21,17 +21,7 @@ if TYPE_CHECKING:
     from lab.catalog.incidents import Incident
 
 ENGINE = Path(engine.__file__).parent
-MEANING: Mapping[str, str] = {
-    # of steps and their rows
-    "read_before_load": "a step read a layer of a restored page before its copy had landed",
-    "loading_event_reused": "a load was given the layer events of one that had not ended",
-    "token_of_another_row": "a token was given to another request than the one that computed it, "
-    "or a row read one that its request does not end with",
-    "hot_entry_differs": "an entry that HiSparse fetched from the host is not the device pool's",
-    "page_books_broken": "at rest, free, cached and owned pages are not all the pool's pages",
-    "first_token_of_another_room": "a room took the first token that its metadata slot held, which "
-    "another room had left there",
-    # of the shadow memory
+EFFECTS: Mapping[str, str] = {  # what the shadow memory sees of a wrong row, whatever made it
     "read_uninitialised_row": "a step read a row that nobody had written since its page was "
     "handed out",
     "read_after_free": "a step read a row of a page that had been given back",
@@ -42,11 +32,21 @@ MEANING: Mapping[str, str] = {
     "read_during_load": "a step read a row while a load from the host was still bringing it",
     "read_changed_bytes": "a step read a row whose bytes are not those that its last writer left; "
     "seen at level full",
-    "write_by_dead_lane": "a lane that must not write, such as a padded row of a captured step, "
-    "wrote a row",
     "write_by_non_owner": "an operation wrote a row of a page that is not its request's",
     "two_writers_in_flight": "a row was written while another write to it was under way",
     "unordered_access": "two operations touched a page, and nothing says which comes first",
+}
+MEANING: Mapping[str, str] = {
+    **EFFECTS,
+    # of steps and their rows
+    "read_before_load": "a step read a layer of a restored page before its copy had landed",
+    "loading_event_reused": "a load was given the layer events of one that had not ended",
+    "token_of_another_row": "a token was given to another request than the one that computed it, "
+    "or a row read one that its request does not end with",
+    "hot_entry_differs": "an entry that HiSparse fetched from the host is not the device pool's",
+    "page_books_broken": "at rest, free, cached and owned pages are not all the pool's pages",
+    "first_token_of_another_room": "a room took the first token that its metadata slot held, which "
+    "another room had left there",
     # faults
     "bootstrap_loop_died": "the loop that tells the prefill of rooms ended with an exception: no "
     "later room gets past Bootstrapping",
@@ -61,13 +61,16 @@ MEANING: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Name:
-    """A violation or a fault; ``incidents`` are those that it names."""
+    """A violation or a fault; ``incidents`` are those that it names, ``effect`` says that any other
+    that leaves a wrong row may be seen by it, too.
+    """
 
     name: str
     kind: str
     meaning: str
     watched_by: tuple[str, ...]
     incidents: tuple[str, ...]
+    effect: bool = False
 
 
 def names(known: Iterable[Incident]) -> list[Name]:
@@ -77,7 +80,14 @@ def names(known: Iterable[Incident]) -> list[Name]:
     meaning = said | {name: sentence(text) for name, text in MEANING.items()}
     named = _named(known)
     found = [
-        Name(name, kind(name), meaning.get(name, ""), _watching(name, texts), named.get(name, ()))
+        Name(
+            name,
+            kind(name),
+            meaning.get(name, ""),
+            _watching(name, texts),
+            named.get(name, ()),
+            name in EFFECTS,
+        )
         for name in {**meaning, **dict.fromkeys(FAULTS), **named}
     ]
     return sorted(found, key=lambda it: (it.kind == "fault", it.name))

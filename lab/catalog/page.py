@@ -9,7 +9,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from lab.catalog.lines import TITLES, lines, watchers
+from lab.catalog.lines import TITLES, lines, ties, watchers
 from lab.catalog.style import SCRIPT, STYLE
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Writer:
                 f"<code>{_broken(it.name)}</code>{_badge(it.kind)}",
                 self.text(it.meaning),
                 self.text(watchers(it)),
-                self.text(", ".join(it.incidents) or "–"),
+                self.text(ties(it) or "–"),
             )
             for it in table.names
         ]

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lab.catalog.lines import TITLES, brief, lines, watchers
+from lab.catalog.lines import TITLES, brief, lines, ties, watchers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from lab.catalog.names import Name
     from lab.catalog.table import Catalog, Judge
 
-MORE = "`kvlab catalog NAME` shows one in full; `kvlab run NAME` makes an incident happen"
+MORE = (
+    "`kvlab catalog NAME` shows one in full; `kvlab run NAME` makes it happen where that names arms "
+    "that it is shown by"
+)
 INDENT = 2
 
 
@@ -69,8 +72,8 @@ def _labelled(told: Mapping[str, str]) -> Table:
 def _names(found: Iterable[Name]) -> Table:
     table = _table("name", "")
     for it in found:
-        ties = {"watched by": watchers(it), "names": ", ".join(it.incidents)}
-        known = {label: text for label, text in ties.items() if text}
+        told = {"watched by": watchers(it), "names": ties(it)}
+        known = {label: text for label, text in told.items() if text}
         left = Text(it.name)
         left.append("\nfault" if it.kind == "fault" else "", style="dim")
         table.add_row(left, Group(Text(it.meaning), _labelled(known)))

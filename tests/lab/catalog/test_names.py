@@ -6,7 +6,8 @@ import pytest
 
 from engine.defects import catalog as defects
 from lab.catalog import Catalog
-from lab.catalog.names import Name
+from lab.catalog.lines import EFFECT, ties
+from lab.catalog.names import MEANING, Name
 from lab.exposure import FAULTS
 from tests.lab.catalog.emitted import emitted, unspelt
 
@@ -33,6 +34,16 @@ def test_the_evidence_of_a_defect_has_a_sentence_and_names_it(defect: str, known
 
 def test_every_name_of_the_table_has_a_sentence(known) -> None:
     assert [it.name for it in known.values() if not it.meaning] == []
+
+
+def test_nothing_has_a_sentence_that_the_engine_does_not_tell() -> None:
+    counted = {"no_progress"}  # an event of its own, beside which the watchdog counts a fault
+    assert set(MEANING) - set(EMITTED) == counted
+
+
+def test_what_the_shadow_memory_sees_is_said_to_be_an_effect(known) -> None:
+    assert known["read_foreign_row"].effect and EFFECT in ties(known["read_foreign_row"])
+    assert EFFECT not in ties(known["padded_row_wrote_owned_slot"])
 
 
 def test_a_name_that_is_told_is_spelt_where_it_can_be_found() -> None:
