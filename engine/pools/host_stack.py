@@ -140,7 +140,7 @@ class HostStack:
     def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
         """A backup was acknowledged: check that its source still is what was copied."""
         self._watch.settled(device, [page.anchor for page in host])
-        self.shadow.settled(host)
+        self.shadow.settled(device, host)
 
     def loaded(self, device: Sequence[int]) -> None:
         """A load was acknowledged."""

@@ -18,7 +18,8 @@ from engine.shadow.host_watch import WINDOW, HostWatch, Numbers, PageCopy
 from engine.shadow.reports import Writer, unordered, written_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
+    from typing import Any
 
     from engine.cache.tiers import HostPage
     from engine.events import Field
@@ -41,8 +42,9 @@ class HostShadow(HostWatch):
         kinds: tuple[Kind, ...] = ("backup", "load")
         self._streams = {kind: shadow.stream(kind) for kind in kinds}
         self._issued = dict.fromkeys(kinds, 0)
-        self._backups: dict[int, PageCopy] = {}  # by the anchor page that they fill
-        self._loads: dict[int, PageCopy] = {}  # by the device page that they fill
+        # copies not acknowledged, in order: by the (device, anchor) pages, and by the device page
+        self._backups: dict[tuple[int, int], list[PageCopy]] = {}
+        self._loads: dict[int, list[PageCopy]] = {}
         self._told: set[tuple[int, ...]] = set()  # pairs of operations
         self._reads = GetterReads(shadow)
 
@@ -67,7 +69,8 @@ class HostShadow(HostWatch):
             self._say(book.writes(copy.op, numbers), book)
             book.coming(copy.op, numbers)
         np.add.at(self.shadow.book.copies_out, copy.device, 1)
-        self._backups |= dict.fromkeys(copy.host.anchor.tolist(), copy)
+        for pair in zip(device, copy.host.anchor.tolist(), strict=True):
+            self._backups.setdefault(pair, []).append(copy)
         return copy
 
     def backed_up(self, copy: PageCopy) -> None:
@@ -81,11 +84,10 @@ class HostShadow(HostWatch):
             book.came(numbers)
         np.add.at(self.shadow.book.copies_out, copy.device, -1)
 
-    def settled(self, host: Sequence[HostPage]) -> None:
-        """The host acknowledges the backups that filled these pages."""
-        for page in host:
-            if copy := self._backups.pop(page.anchor, None):
-                self.shadow.clocks.join(self.shadow.host, copy.known[-1])
+    def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
+        """The host acknowledges a backup of device pages to host pages."""
+        for page, to in zip(device, host, strict=True):
+            self._heard(self._backups, (page, to.anchor))
 
     def load(self, host: Sequence[HostPage], device: Sequence[int], stages: int) -> PageCopy:
         """The host issues a copy of host pages to device pages."""
@@ -97,7 +99,8 @@ class HostShadow(HostWatch):
         self._say(self.shadow.book.writes(copy.op, copy.device))
         self.shadow.book.coming(copy.op, copy.device)
         self.shadow.book.touch(self.tags.around(copy.device))
-        self._loads |= dict.fromkeys(copy.device.tolist(), copy)
+        for page in device:
+            self._loads.setdefault(page, []).append(copy)
         return copy
 
     def landed(self, copy: PageCopy, stage: int, pools: Iterable[tuple[str, int]]) -> None:
@@ -121,17 +124,16 @@ class HostShadow(HostWatch):
     def loaded(self, device: Sequence[int]) -> None:
         """The host acknowledges the loads that filled these pages."""
         for page in device:
-            if copy := self._loads.pop(page, None):
-                self.shadow.clocks.join(self.shadow.host, copy.known[-1])
+            self._heard(self._loads, page)
 
     def loads_into(self, device: Iterable[int]) -> list[PageCopy]:
         """The loads not acknowledged that fill any of these pages."""
-        found = {copy.op: copy for page in device if (copy := self._loads.get(page))}
-        return list(found.values())
+        found = [self._loads[page][-1] for page in device if page in self._loads]
+        return list({copy.op: copy for copy in found}.values())
 
     def reader(self, pages: Sequence[int]) -> None:
         """The next getters are those of a step's reader of prefix ``pages``; of none, without."""
-        self._reads.reader(pages, self._loads)
+        self._reads.reader(pages, {page: copies[-1] for page, copies in self._loads.items()})
 
     def read(self, pool: str, layer: int) -> None:
         """A getter hands a pool out at a layer of the model."""
@@ -170,6 +172,13 @@ class HostShadow(HostWatch):
             return {}
         fields = written_by(self.shadow, Writer(loads[0].op))
         return fields | ({"edge": f"{reader} did not wait for {loads[0].name}"} if reader else {})
+
+    def _heard(self, copies: dict[Any, list[PageCopy]], key: Hashable) -> None:
+        """The host hears of the oldest of copies that it has not heard of."""
+        if waiting := copies.get(key):
+            self.shadow.clocks.join(self.shadow.host, waiting.pop(0).known[-1])
+            if not waiting:
+                del copies[key]
 
     def _took(self, device: Sequence[int]) -> None:
         """Pages that a load was given, by whatever way, were handed out for it."""

@@ -66,8 +66,8 @@ class HostWatch:
     def backed_up(self, copy: PageCopy) -> None:
         """The bytes of a backup have moved."""
 
-    def settled(self, host: Sequence[HostPage]) -> None:
-        """The host acknowledges the backups that filled these pages."""
+    def settled(self, device: Sequence[int], host: Sequence[HostPage]) -> None:
+        """The host acknowledges a backup of device pages to host pages."""
 
     def load(self, host: Sequence[HostPage], device: Sequence[int], stages: int) -> PageCopy:
         """The host issues a copy of host pages to device pages, one for one."""

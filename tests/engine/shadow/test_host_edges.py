@@ -60,6 +60,30 @@ def test_a_device_page_let_go_while_a_backup_reads_it_is_found() -> None:
     assert unordered(tiers) == ["the release by the cache did not wait for backup 1"]
 
 
+def test_an_acknowledged_backup_says_nothing_of_a_later_one_to_the_same_host_page() -> None:
+    tiers = Shadowed()
+    tiers.step([1, 2])
+    host = tiers.take(1)
+    [first] = tiers.host.backup([1], host)
+    first.move()
+    tiers.host.backup([2], host)
+    tiers.host.settled([1], host)
+    tiers.memory.freed([1], "the cache")
+    tiers.memory.freed([2], "the cache")
+    assert unordered(tiers)[-1] == "the release by the cache did not wait for backup 2"
+
+
+def test_an_acknowledged_load_says_nothing_of_a_later_one_to_the_same_page() -> None:
+    tiers = Shadowed()
+    tiers.step([1])
+    host = tiers.back_up([1])
+    tiers.restore(host, [5])
+    tiers.host.load(host, [5])
+    tiers.host.loaded([5])
+    tiers.memory.freed([5], "the cache")
+    assert unordered(tiers) == ["the release by the cache did not wait for load 2"]
+
+
 def test_a_host_page_let_go_after_the_load_was_acknowledged_is_in_order() -> None:
     tiers = Shadowed(pool_pages=2, host_ratio=1)
     tiers.step([1])
