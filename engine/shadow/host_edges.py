@@ -14,7 +14,7 @@ import numpy as np
 from engine.shadow.book import PageBook
 from engine.shadow.host_reads import GetterReads
 from engine.shadow.host_tags import HostTags
-from engine.shadow.host_watch import WINDOW, HostWatch, Numbers, PageCopy
+from engine.shadow.host_watch import WINDOW, HostWatch, Numbers, PageCopy, Stamp
 from engine.shadow.reports import Writer, unordered, written_by
 
 if TYPE_CHECKING:
@@ -144,21 +144,34 @@ class HostShadow(HostWatch):
         for copy in loads:
             self.shadow.clocks.join(self.shadow.compute, copy.known[layer])
 
-    def damaged(self, pool: str, layer: int, page: int) -> None:
-        """By its bytes, a restored device page is not as its backup was: nor are its rows."""
-        take = int(self.shadow.book.generation[page])
-        if self.tags.mirrors[pool].damage(layer, page, take):
+    def stamp(self, device: Sequence[int]) -> Stamp:
+        """Device pages as they are now."""
+        pages = _ids(device)
+        return Stamp(pages, self.shadow.book.generation[pages], self.tags.last_writers(pages))
+
+    def damaged(self, pool: str, layer: int, stamp: Stamp, at: int) -> None:
+        """By its bytes, a restored device page was not as its backup was: nor are its rows, unless
+        somebody has written them since.
+        """
+        page, take = int(stamp.pages[at]), int(stamp.generation[at])
+        if self.shadow.book.generation[page] != take:
+            return
+        op = int(stamp.writers[pool, layer][0][at])
+        if self.tags.mirrors[pool].damage(layer, page, op, take):
             self.shadow.book.touch([page])
 
-    def about(self, page: int, pool: str) -> dict[str, Field]:
+    def about(self, pool: str, stamp: Stamp, at: int) -> dict[str, Field]:
         """The generation of a device page and who wrote it last in a pool; and how many of its rows
         nobody wrote since it was handed out, where there are any.
         """
-        generation = int(self.shadow.book.generation[page])
+        page, generation = int(stamp.pages[at]), int(stamp.generation[at])
         fields: dict[str, Field] = {"generation": generation}
-        if left := self.tags.older(page, pool, generation):
+        now = self.shadow.book.generation[page] == generation
+        if now and (left := self.tags.older(page, pool, generation)):
             fields["rows_left"] = left
-        return fields | written_by(self.shadow, self.tags.last_writer(page, pool))
+        layers = [each for (of, _), each in stamp.writers.items() if of == pool]
+        writer = max(Writer(int(ops[at]), int(lanes[at])) for ops, lanes in layers)
+        return fields | written_by(self.shadow, writer, page)
 
     def about_host(self, anchor: int) -> dict[str, Field]:
         """The generation of a host page and who wrote it last."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.shadow.chains import DAMAGED
-from engine.shadow.reports import Writer
 from engine.shadow.tags import RowTags, Shape
 
 if TYPE_CHECKING:
@@ -48,16 +47,17 @@ class Mirror:
         """One layer of host pages was copied to device pages, each by an operation of its own."""
         self._copy(self.device[layer], device, self.host[layer], host, op, take)
 
-    def damage(self, layer: int, page: int, take: int) -> bool:
-        """A device page is not as its copy was, by its bytes; whether its tags did not know."""
+    def damage(self, layer: int, page: int, op: int, take: int) -> bool:
+        """A device page was not as its copy was, by its bytes, when ``op`` wrote it last; whether
+        its tags did not know, and are those of then.
+        """
         group = self.device[layer]
         slots = group.shape.slots_of(page)
         rows = group.shape.rows(slots)
-        last = int(group.op[rows].max())
-        known = (group.op[rows] != last) | (group.chain[rows] == DAMAGED)
+        known = (group.op[rows] != op) | (group.chain[rows] == DAMAGED)
         if known.any():
             return False
-        group.damage(slots, last, take)
+        group.damage(slots, op, take)
         return True
 
     def _copy(
@@ -93,9 +93,13 @@ class HostTags:
         first = host * group.shape.entries
         return int(group.op[first]), int(group.take[first])
 
-    def last_writer(self, page: int, pool: str) -> Writer:
-        """Who wrote a device page of a pool last."""
-        return max(_last_writer(group, page) for group in self.mirrors[pool].device)
+    def last_writers(self, pages: Pages) -> dict[tuple[str, int], tuple[Pages, Pages]]:
+        """Who wrote device pages last, in each layer of each pool: operations and lanes."""
+        return {
+            (pool, layer): _last_writers(group, pages)
+            for pool, mirror in self.mirrors.items()
+            for layer, group in enumerate(mirror.device)
+        }
 
     def older(self, page: int, pool: str, generation: int) -> int:
         """Rows of a device page of a pool that are not of a generation, in its first layer."""
@@ -108,10 +112,10 @@ def _rows(rows: Sequence[int]) -> Pages:
     return np.array(rows, dtype=np.int64)
 
 
-def _last_writer(group: RowTags, page: int) -> Writer:
-    rows = group.shape.rows(group.shape.slots_of(page))
-    last = rows[group.op[rows].argmax()]
-    return Writer(int(group.op[last]), int(group.lane[last]))
+def _last_writers(group: RowTags, pages: Pages) -> tuple[Pages, Pages]:
+    rows = group.shape.rows(pages[:, None] * group.shape.entries + np.arange(group.shape.entries))
+    last = np.take_along_axis(rows, group.op[rows].argmax(axis=1)[:, None], axis=1)[:, 0]
+    return group.op[last], group.lane[last]
 
 
 def _slots(pages: Pages, rows: Pages, entries: int) -> Pages:

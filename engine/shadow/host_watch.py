@@ -46,8 +46,17 @@ class PageCopy(NamedTuple):
     landed: set[int]  # stages whose bytes have moved
 
 
+class Stamp(NamedTuple):
+    """Device pages as they are at one moment: what is judged later is judged of these."""
+
+    pages: Pages
+    generation: Pages
+    writers: dict[tuple[str, int], tuple[Pages, Pages]]  # of a pool's layer: operations, lanes
+
+
 _NONE = np.zeros(0, dtype=np.int64)
 NO_COPY = PageCopy(0, "", _NONE, Numbers(_NONE, _NONE), Numbers(_NONE, _NONE), [], set())
+NO_STAMP = Stamp(_NONE, _NONE, {})
 
 
 class HostWatch:
@@ -92,11 +101,17 @@ class HostWatch:
     def waited(self, loads: Iterable[PageCopy], layer: int) -> None:
         """A getter has waited for a layer of these loads: the step knows of it."""
 
-    def damaged(self, pool: str, layer: int, page: int) -> None:
-        """By its bytes, a restored device page is not as its backup was."""
+    def stamp(self, device: Sequence[int]) -> Stamp:
+        """Device pages as they are now."""
+        return NO_STAMP
 
-    def about(self, page: int, pool: str) -> dict[str, Field]:
-        """What is known of a device page in a pool and of its last writer; fields of events."""
+    def damaged(self, pool: str, layer: int, stamp: Stamp, at: int) -> None:
+        """By its bytes, the restored device page number ``at`` was not as its backup was."""
+
+    def about(self, pool: str, stamp: Stamp, at: int) -> dict[str, Field]:
+        """What is known of device page number ``at`` in a pool, and of who wrote it last by then;
+        fields of events.
+        """
         return {}
 
     def about_host(self, anchor: int) -> dict[str, Field]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from engine.events import EventLog
     from engine.pools.device import Pool
-    from engine.shadow.host_watch import HostWatch
+    from engine.shadow.host_watch import HostWatch, Stamp
     from kernels.ops import PageDigest
 
 CHANGED, DIFFERS = "page_changed_under_backup", "restored_page_differs"
@@ -35,11 +35,15 @@ Digests = Tensor  # int64, one a layer of each pool
 
 
 class Judged(NamedTuple):
-    """(device, host) pages against what was expected of them: ``differs`` bool [pages, layers]."""
+    """(device, host) pages against what was expected of them: ``differs`` bool [pages, layers].
+
+    ``stamp``: whose the device pages were then.
+    """
 
     name: str
     pages: list[tuple[int, int]]
     differs: Tensor
+    stamp: Stamp
 
 
 class MirrorWatch:
@@ -83,8 +87,8 @@ class MirrorWatch:
         unread, self._unread = self._unread, []
         if unread:
             rows = iter(torch.cat([each.differs for each in unread]).tolist())
-            for name, pages, _ in unread:
-                self._judge(name, [(pair, next(rows)) for pair in pages])
+            for each in unread:
+                self._judge(each, [next(rows) for _ in each.pages])
 
     def _compare(
         self,
@@ -101,35 +105,36 @@ class MirrorWatch:
         self.events.count("pages_checked", len(pages))
         then = torch.stack([digests for digests in expected if digests is not None])
         differs = then != self._digests([page for page, _ in pages])
-        self._unread.append(Judged(name, pages, differs))
+        stamp = self._shadow.stamp([page for page, _ in pages])
+        self._unread.append(Judged(name, pages, differs, stamp))
         if not self.deferred:
             self.poll()
 
-    def _judge(self, name: str, differs: Sequence[tuple[tuple[int, int], list[bool]]]) -> None:
-        """A violation of each pool in which a (device, host) page ``differs``, by layer."""
-        found: dict[str, list[tuple[int, int]]] = {}
-        for pair, layers in differs:
+    def _judge(self, of: Judged, differs: Sequence[list[bool]]) -> None:
+        """A violation of each pool in which a page ``differs``, by layer."""
+        found: dict[str, list[int]] = {}
+        for at, layers in enumerate(differs):
             named = zip(self._views, layers, strict=True)
             bad = [(pool, layer) for (pool, layer, _), differing in named if differing]
             for pool in dict.fromkeys(pool for pool, _ in bad):
-                found.setdefault(pool, []).append(pair)
-            if name == DIFFERS:
+                found.setdefault(pool, []).append(at)
+            if of.name == DIFFERS:
                 for pool, layer in bad:
-                    self._shadow.damaged(pool, layer, pair[0])
-        for pool, pages in found.items():
-            if name == DIFFERS:
-                self.events.count(f"restored_differs:{pool}", len(pages))
-            self._violation(name, pool, pages)
+                    self._shadow.damaged(pool, layer, of.stamp, at)
+        for pool, places in found.items():
+            if of.name == DIFFERS:
+                self.events.count(f"restored_differs:{pool}", len(places))
+            self._violation(of, pool, places)
 
     def _digests(self, pages: Sequence[int]) -> Tensor:
         """int64 [pages, layers]."""
         ids = torch.tensor(pages, dtype=torch.int64, device=self._views[0][2].pages.device)
         return torch.stack([self._digest(view, ids) for *_, view in self._views], dim=1)
 
-    def _violation(self, name: str, pool: str, pages: list[tuple[int, int]]) -> None:
-        page, host = pages[0]
-        about = self._shadow.about(page, pool)
-        self.events.violation(name, n=len(pages), pool=pool, page=page, host_page=host, **about)
+    def _violation(self, of: Judged, pool: str, places: list[int]) -> None:
+        page, host = of.pages[places[0]]
+        about = self._shadow.about(pool, of.stamp, places[0])
+        self.events.violation(of.name, n=len(places), pool=pool, page=page, host_page=host, **about)
 
 
 def unpadded(view: LayerView) -> LayerView:

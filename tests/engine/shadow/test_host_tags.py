@@ -173,3 +173,23 @@ def test_pages_that_share_rows_change_with_those_that_a_load_fills() -> None:
     tiers.restore(host, [4])
     changed = np.flatnonzero(tiers.memory.book.version != before)
     assert changed.tolist() == [3, 4, 5]
+
+
+def test_what_is_judged_late_is_the_copy_s_and_not_the_next_owner_s() -> None:
+    tiers = Shadowed()
+    watch = tiers.host._watch
+    watch.deferred = True
+    tiers.step([1])
+    host = tiers.back_up([1])
+    stages = tiers.host.load(host, [5])
+    for stage in stages:
+        stage.move()
+    watch._unread[-1].differs[:] = True
+    tiers.memory.freed([5], "the cache")
+    tiers.memory.taken([5])
+    tiers.step([5], "prefill step 9")
+    before = tiers.chains("c4", 5).tolist()
+    watch.poll()
+    assert tiers.chains("c4", 5).tolist() == before
+    event = next(e for e in tiers.violations("restored_page_differs") if e["pool"] == "c4")
+    assert (event["generation"], event["writer_kind"]) == (1, "load")
