@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from lab.catalog.table import Catalog, Judge
 
 MORE = (
-    "`kvlab catalog NAME` shows one in full; `kvlab run NAME` makes it happen where that names arms "
-    "that it is shown by"
+    "`kvlab catalog NAME` shows one in full; `kvlab run NAME` makes it happen where that tells of "
+    "arms that it is shown by"
 )
 INDENT = 2
 
