@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lab.replaying import again, perform
+from lab.replaying.bundle import MANIFEST, SCENARIO, sha
+from lab.replaying.perform import Wish, replay_session
 from lab.replaying.report import fitted, replay_lines
+from lab.store import open_results
+from tests.lab.replaying.arms import stored
 
 pytestmark = pytest.mark.usefixtures("folder")
 
+ONE = """
+name: one
+build: [index_k_under_allocated]
+workload: {kind: tool_sessions, preset: small, sessions: 1, turns: 1}
+engine: {index_k: bf16}
+arms: [{name: bad, overlap: true}]
+"""
 ABOUT = {"run": "20261130T100845-362e", "scenario": "s", "arm": "bad", "seed": 0, "session": 2}
 STOPPED = {
     "at_s": 3.689606703,
@@ -33,11 +46,6 @@ SHORTENED = {
     **{"deviations": {"engine.index_k": "bf16"}, "violations": {"row_shared_by_two_slots": 9}},
     **{"dropped": {"engine.overlap": [True, False]}, "history_digest": "sha256:2"},
     **{"replies_corrupt": 1, "session": 2, "wrong_turns": [0], "left_as_it_was": None},
-}
-COMPARED = {
-    **{"bundle": "b", **ABOUT, "same": True, "history_digest": "sha256:1"},
-    **{"bundle_digest": "sha256:1", "events": 2660, "verdict": "corrupt"},
-    **{"bundle_verdict": "corrupt", "differs": None},
 }
 
 
@@ -113,17 +121,52 @@ def test_code_that_differs_is_told_like_a_version_and_an_older_run_did_not_know_
     assert "versions that differ: none" in told
 
 
-@pytest.mark.parametrize(("same", "code"), [(True, 0), (False, 1)])
-def test_a_bundle_is_compared_by_its_exit_code_too(
-    same: bool, code: int, kvlab, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database of a small run, really driven, and a bundle of a session of it."""
+    folder = tmp_path_factory.mktemp("packed")
+    with open_results(folder / "lab.duckdb") as results:
+        run = stored(results, ONE)
+        wish = Wish(0, shorten=False, bundle=folder / "case")
+        told, packed = replay_session(results, run, wish)
+        assert told["differs"] is None and packed == {"bundle": str(folder / "case")}
+    return folder
+
+
+def test_a_bundle_is_run_again_and_compared(packed: Path, kvlab) -> None:
+    said = kvlab("replay", str(packed / "case"))
+    assert (said.code, said.err) == (0, "") and "the same history" in said.out
+
+
+def test_another_history_is_exit_1_and_named_in_the_document(
+    packed: Path, tmp_path: Path, kvlab
 ) -> None:
-    found = {**COMPARED, "same": same, "differs": None if same else DIFFERS}
-    monkeypatch.setattr(again, "replay_bundle", lambda folder: found)
-    said = kvlab("replay", "b")
-    assert (said.code, said.err) == (code, "")
-    assert ("the same history" in said.out) == same
-    assert ("ANOTHER history" in said.out) == (not same)
-    assert kvlab("replay", "b", "--json").json == found
+    folder = Path(shutil.copytree(packed / "case", tmp_path / "other"))
+    text = (folder / SCENARIO).read_bytes().replace(b"seed: 0", b"seed: 1")
+    (folder / SCENARIO).write_bytes(text)
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    manifest["files"][SCENARIO] = sha(text)
+    (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    said = kvlab("replay", str(folder), "--json")
+    assert said.code == 1 and not said.json["same"]
+    assert said.json["differs"]["versions"] == {}
+
+
+def test_the_parts_of_a_session_are_one_document_and_are_told_one_by_one(
+    packed: Path, tmp_path: Path, kvlab
+) -> None:
+    asked = "replay", "last", "0", "--db", str(packed / "lab.duckdb"), "--out", str(tmp_path)
+    said = kvlab(*asked, "--tries", "1", "--json")
+    assert said.code == 0 and said.json["stopped"]["wrong_turn"] == 0
+    assert said.json["shortened"]["tries"] == 1 and said.json["shortened"]["wrong_turns"] == [0]
+    said = kvlab(*asked, "--no-shorten")
+    assert said.code == 0 and "stopped at" in said.out and "shortened" not in said.out
+
+
+def test_a_session_that_does_not_exist_is_one_line(packed: Path, kvlab) -> None:
+    said = kvlab("replay", "last", "7", "--db", str(packed / "lab.duckdb"))
+    assert (said.code, said.out) == (2, "") and said.err.count("\n") == 1
+    assert "no session 7; accepted: 0 to 0" in said.err
 
 
 @pytest.mark.parametrize(
@@ -159,19 +202,3 @@ def test_a_session_that_is_clean_or_not_there_is_one_line(trial, kvlab) -> None:
         said = kvlab("replay", "last", session, "--arm", arm)
         assert (said.code, said.out) == (2, "") and said.err.count("\n") == 1
         assert says in said.err
-
-
-def test_the_parts_are_one_document(trial, kvlab, monkeypatch: pytest.MonkeyPatch) -> None:
-    kvlab("run", "good.yaml", "--sessions", "5")
-    parts = [{**ABOUT, "stopped": STOPPED, "differs": None}, {"shortened": SHORTENED}]
-    asked: list[Any] = []
-
-    def replayed(results: Any, run: str, wish: Any) -> Any:
-        asked.append(wish)
-        yield from parts
-
-    monkeypatch.setattr(perform, "replay_session", replayed)
-    said = kvlab("replay", "last", "2", "--tries", "3", "--json")
-    assert said.code == 0 and said.json == {**parts[0], **parts[1]}
-    assert (asked[0].session, asked[0].tries, asked[0].shorten) == (2, 3, True)
-    assert "stopped at" in kvlab("replay", "last", "2").out
