@@ -45,19 +45,19 @@ class Telling:
         where: Ints,
         at: Ints,
     ) -> None:
-        """Tell of the wrong rows of one reader that it was not told of: by page and name.
+        """Tell of the wrong rows of one reader that it was not told of: by page, name and the first
+        layer that is wrong.
 
         ``groups`` are layers of one pool, ``wrong`` [n] says which of the rows are so in each;
         pages, slots and positions int64 [n].
         """
-        found: dict[tuple[str, int], list[int]] = {}
+        found: dict[tuple[str, int, int], list[int]] = {}
         for i in np.nonzero(np.any(wrong, axis=0))[0].tolist():
             bad = [layer for layer, each in enumerate(wrong) if each[i]]
             torn = len(bad) < len(groups)
             name = self._name(reader, groups[bad[0]], int(page[i]), int(where[i]), int(at[i]), torn)
-            found.setdefault((name, int(page[i])), []).append(i)
-        for (name, number), rows in found.items():
-            layer = next(layer for layer, each in enumerate(wrong) if each[rows[0]])
+            found.setdefault((name, int(page[i]), bad[0]), []).append(i)
+        for (name, number, layer), rows in found.items():
             self.say(name, reader, groups[layer], number, where[rows], at[rows])
 
     def say(

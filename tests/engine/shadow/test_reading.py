@@ -113,6 +113,16 @@ def test_a_row_that_some_layers_have_and_others_lack_is_torn() -> None:
     assert (steps.seen[0]["layer"], steps.seen[0]["n"]) == (2, 3)
 
 
+def test_a_row_that_was_told_of_says_nothing_of_the_layer_of_another() -> None:
+    steps, req = read()
+    for layer, at in ((2, 0), (3, 1)):
+        swa = steps.shadow.groups["swa", layer]
+        swa.damage(swa.shape.slots_of(req.pages[1])[at : at + 1], 0, 1)
+        steps.shadow.book.touch(req.pages[1:])
+        steps.decode(req)
+    assert [(each["layer"], each["position"]) for each in steps.seen] == [(2, 256), (3, 257)]
+
+
 def test_a_bad_c4_entry_is_told_of_only_by_who_selects_it() -> None:
     steps, req = read()
     page = req.pages[0]
