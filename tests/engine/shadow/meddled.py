@@ -117,7 +117,9 @@ def meddle(
     async def story(waves: Waves) -> None:
         made.append(Meddled(waves.engine, seed, last))
         replies = (waves.reply(each, tokens) for each in SESSIONS[:sessions])
-        await asyncio.gather(*replies, return_exceptions=True)
+        ends = await asyncio.gather(*replies, return_exceptions=True)
+        failed = [end for end in ends if isinstance(end, BaseException)]
+        assert all(isinstance(end, Enough) for end in failed), failed
 
     waves = play(config, story)
     told = [event for case in made[0].cases for event in case.seen]

@@ -162,7 +162,11 @@ def padding(site: Site) -> Change | None:
     used = 256 * 584
     before = page[used:].clone()
     page[used:] = 0x55
-    return Change("", {}, lambda: page[used:].copy_(before) and None)
+
+    def back() -> None:
+        page[used:] = before
+
+    return Change("", {}, back)
 
 
 def tag(
