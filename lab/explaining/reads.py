@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 LISTED = 5  # numbers in a sentence
 CHOOSES = (
-    "Rows of index_k only choose which rows are read: one that was not among the selected does no "
-    "harm, and no event says whether it was."
+    "Rows of index_k only choose which rows are read: one that was not selected, and should not "
+    "have been, does no harm; no event says which it was."
 )
 
 

@@ -61,8 +61,8 @@ def writer(damage: Damage, when: bool = True) -> str:
 
 
 def seconds(at_ns: int) -> str:
-    """A time of the arm's clock: ``12.669531 s``."""
-    return f"{at_ns / NS:.6f} s"
+    """A time of the arm's clock: ``12.669531 s``. Cut to a microsecond, as the ledger's own are."""
+    return f"{at_ns // 1_000 / 1_000_000:.6f} s"
 
 
 def clocked(text: str) -> str:
