@@ -13,7 +13,7 @@ import numpy as np
 from engine.shadow.clocks import knew
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -64,12 +64,12 @@ class PageBook:
         self.held[pages] = True
         self.since[pages] = len(self._log)
 
-    def freed(self, pages: Sequence[int], at_us: int, owners: Callable[[int], str]) -> None:
-        """Pages were given back; ``owners`` says whose each of them was."""
+    def freed(self, pages: Sequence[int], at_us: int, by: str) -> None:
+        """Pages were given back by whoever had them."""
         self.touch(pages)
         self.held[pages] = self.withheld[pages] = False
         for page in pages:
-            self._freed[page] = (at_us, owners(page))
+            self._freed[page] = (at_us, by)
 
     def coming(self, op: int, pages: NDArray[np.int64]) -> None:
         """A copy into pages is under way from now on."""

@@ -59,7 +59,7 @@ class HostShadow(HostWatch):
         for book, numbers in zip(self.books, _numbers(pages), strict=True):
             real = numbers[numbers > 0]
             self._say(book.writes(op, real), book)
-            book.freed(real.tolist(), self.shadow.now_us(), lambda _: "the cache")
+            book.freed(real.tolist(), self.shadow.now_us(), "the cache")
 
     def backup(self, device: Sequence[int], host: Sequence[HostPage]) -> PageCopy:
         """The host issues a copy of device pages to host pages."""

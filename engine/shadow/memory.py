@@ -79,7 +79,7 @@ class ShadowMemory:
         """The host gave device pages back; it must know that whoever touched them is through."""
         op = self.begin("free", f"the release by {by}", self.host)
         unordered(self, self.book.writes(op, pages))
-        self.book.freed(pages, self.now_us(), lambda page: by)
+        self.book.freed(pages, self.now_us(), by)
 
     def launched(self) -> None:
         """The host launches a step, which starts with all that the host knows."""

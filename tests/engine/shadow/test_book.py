@@ -62,7 +62,7 @@ def test_pages_that_change_hands_must_be_looked_at_again() -> None:
     it = Book()
     before = it.book.version.copy()
     it.book.taken([1, 2])
-    it.book.freed([2], 7, lambda page: f"request {page}")
+    it.book.freed([2], 7, "request 2")
     assert (it.book.version != before).tolist() == [False, True, True, False, False]
     assert it.book.version[2] > it.book.version[1]
     assert it.book.generation.tolist() == [0, 1, 1, 0, 0]
@@ -83,7 +83,7 @@ def test_the_state_of_a_page_from_free_to_free() -> None:
     assert it.book.state(1) == "IN_FLIGHT_IN"
     it.book.withheld[1] = True
     assert it.book.state(1) == "QUARANTINE"
-    it.book.freed([1], 0, lambda _: "request 1")
+    it.book.freed([1], 0, "request 1")
     assert it.book.state(1) == "FREE"
     it.book.copies_in[1] = it.book.copies_out[1] = 0
     it.book.taken([1])
