@@ -49,7 +49,7 @@ class Rule:
 
 # The first that holds is taken.
 RULES: tuple[Rule, ...] = (
-    Rule(("padded_row_wrote_owned_slot", "write_by_dead_lane"), PADDING),
+    Rule(("padded_row_wrote_owned_slot",), PADDING),
     Rule(("row_shared_by_two_slots",), ("index_k_buffer",)),
     Rule(("read_of_unwritten_row",), ("prefix_publication",)),
     Rule(("page_changed_between_match_and_read",), ("prefix_pin",)),

@@ -34,9 +34,9 @@ def test_of_a_page_s_writes_it_is_that_of_the_step_that_wrote_last() -> None:
 
 
 def test_a_step_that_spoilt_several_pages_tells_of_the_first_and_is_found_by_its_number() -> None:
-    write = violation("write_by_dead_lane", step=31, writer_step=31, page=9)
+    write = violation("padded_row_wrote_owned_slot", step=31, writer_step=31, page=9)
     assert names(chain(read("read_foreign_row", by=2, **PADDING), write))[1:] == [
-        "write_by_dead_lane"
+        "padded_row_wrote_owned_slot"
     ]
 
 

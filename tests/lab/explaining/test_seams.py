@@ -29,7 +29,6 @@ def seams(name: str, facts: Facts = NONE, **fields: Any) -> tuple[str, ...]:
     ("name", "seam"),
     [
         ("padded_row_wrote_owned_slot", "dead_rows index_k_store"),
-        ("write_by_dead_lane", "dead_rows index_k_store"),
         ("row_shared_by_two_slots", "index_k_buffer"),
         ("read_of_unwritten_row", "prefix_publication"),
         ("page_changed_between_match_and_read", "prefix_pin"),

@@ -22,7 +22,9 @@ from tests.lab.explaining.histories import (
 
 def padded() -> ArmHistory:
     """Session 0's second reply read a row that padding had written."""
-    write = violation("write_by_dead_lane", 0.9, **PADDING, page=245, pool="index_k", slot=15700)
+    write = violation(
+        "padded_row_wrote_owned_slot", 0.9, **PADDING, page=245, pool="index_k", slot=15700
+    )
     foreign = read("read_foreign_row", 2, 4, freed="freed at 800 us by request 1", **PADDING)
     return arm(good(0, 0, 0.2), bad(0, 1, 6), events=(write, foreign))
 
@@ -48,8 +50,8 @@ def test_the_chain_goes_from_the_token_to_the_question() -> None:
         "dead_rows: a row that must not write has to carry the reserved slot before the step",
         "index_k_store: a row that is not live must not be stored.",
         "dead_rows: Which slot does a row carry that must not write?",
-        "0.900000 s write_by_dead_lane (padding lane 9 of decode step 31)",
-        "how often in this arm: write_by_dead_lane was seen once, in 1 event.",
+        "0.900000 s padded_row_wrote_owned_slot (padding lane 9 of decode step 31)",
+        "how often in this arm: padded_row_wrote_owned_slot was seen once, in 1 event.",
     ):
         assert part in told
 
@@ -139,7 +141,10 @@ def test_the_document_holds_the_chain_root_first_and_the_words() -> None:
     it = explained(made, found(made), 0)
     assert it is not None
     told = document("r1", it, 2)
-    assert [link["name"] for link in told["chain"]] == ["write_by_dead_lane", "read_foreign_row"]
+    assert [link["name"] for link in told["chain"]] == [
+        "padded_row_wrote_owned_slot",
+        "read_foreign_row",
+    ]
     assert told["found"] == "wrong_row" and told["joined_by"] == "read" and told["others"] == 2
     assert told["questions"][0]["seam"] == "dead_rows" and told["said"] == said(it)
     assert told["first_wrong_token"]["index"] == 6 and told["tokens_before"] == 2
