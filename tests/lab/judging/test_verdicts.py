@@ -119,7 +119,7 @@ def test_a_clean_arm_tells_how_many_tries_failed_before_its_replies_came() -> No
 
 def test_a_clean_arm_says_that_nobody_watched_its_rows() -> None:
     history = arm(placed(RIGHT, 0))
-    history.settings["ledger"] = "off"
+    history.settings = history.settings | {"ledger": "off"}
     assert verdict(history) == ("clean", "the ledger was off: judged by replies alone")
 
 
