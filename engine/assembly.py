@@ -237,6 +237,11 @@ def _questions(seams: Seams) -> Questions:
     )
 
 
+def _by_bytes(config: EngineConfig) -> bool:
+    """Whether what stores left is looked at: on a GPU each look would wait for the device."""
+    return config.ledger == "full" and config.device == "cpu"
+
+
 def _latents(config: EngineConfig, ops: Ops, pools: DevicePools) -> LatentStores:
     """The store of latents, watched: a chunk is the most that one call writes, or a step's rows."""
     rows = max(config.chunked_prefill, config.max_running, config.graph_max_bs)
@@ -258,7 +263,7 @@ def _runner(
     loads = tiers.host.shadow if tiers.host else None
     gate = LoadGate(seams.read_gate(), tiers.streams, done, layers, events, clock.now, loads)
     store = ObservedStore(seams.index_k_store(ops))
-    stores = _latents(config, ops, pools) if config.ledger == "full" else None
+    stores = _latents(config, ops, pools) if _by_bytes(config) else None
     watched = replace(ops, store_latent=stores) if stores else ops
     model = Scribe(config.model, watched, store, config.topk, config.device)
     model.hot = tiers.hot

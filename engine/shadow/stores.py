@@ -64,7 +64,7 @@ class LatentStores:
     def __call__(self, dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor) -> None:
         self.store(dst, latent, slots, live)
         keep = live & (slots > 0)
-        if slots.is_cuda or not keep.any():
+        if not keep.any():
             return
         place, book = self._books[id(dst)]
         lost = book.lost(self._again, latent[keep], slots[keep])
