@@ -1,5 +1,5 @@
 """What steps write and read, held against what their requests mean. One rule: it looks at inputs
-that a step really had, and at the slots that its stores really wrote.
+that a step really had, and at the slots that the store of index keys really wrote.
 
 Prefill chunks are operations of their own, in the order in which they ran. On a GPU the values are
 read back at each step.

@@ -7,8 +7,9 @@ Two invariants are watched whatever the build, in the index-K pool and in no oth
 - ``row_shared_by_two_slots``: a write took the bytes that a slot of another page had last been
   given, while whoever gave them still held that page; watched in prefill and decode.
 
-Not watched: what a write contains, who reads it, and a live row that writes a wrong slot. Two slots
-of one call that share bytes are seen when the loser is next written, not at that call.
+Not watched here: what a write contains (nobody looks), and who reads what a live row wrote to a
+wrong slot (`engine.shadow.writing` tags it as damaged, its readers tell). Two slots of one call
+that share bytes are seen when the loser is next written, not at that call.
 """
 
 from __future__ import annotations

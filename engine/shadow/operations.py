@@ -35,6 +35,8 @@ class OperationLog:
     """Operations by number; 0 is nobody's.
 
     ``streams`` and ``epochs`` are those of all, int64, by number; behind the last one, room.
+    Nothing is dropped, since an operation may be some row's last writer for good: the log grows by
+    one a chunk, decode step, release, copy and post, and by one a page, pool and stage of a load.
     """
 
     def __init__(self) -> None:

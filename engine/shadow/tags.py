@@ -55,7 +55,8 @@ class RowTags:
 
     ``chain`` int64 (`engine.shadow.chains`), ``op`` int64 number of the last writer, ``lane`` int64
     of it (-1: a copy has none), ``take`` int64 generation of the row's page when it was written;
-    where ``bytes`` are looked at, ``digest`` int64 of what the writer left.
+    where ``bytes`` are looked at, ``digest`` int64 of what the writer left, and of a copy what its
+    source's writer did; of a damaged row that of the write before.
     """
 
     def __init__(self, shape: Shape, bytes: RowBytes | None = None) -> None:
