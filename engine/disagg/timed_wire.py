@@ -54,8 +54,7 @@ class TimedWire(ABC):
     def poll(self, posted: Posted) -> PostState:
         """Where a post stands; if it is due, its bytes and its note are there on return."""
         if posted.state is PostState.PROC and clock.now() + EARLY_S >= posted.due_s:
-            if not (why := self._land(posted)):
-                self.watch.landed(posted)
+            why = self._land(posted)
             self._end(posted, PostState.ERR if why else PostState.DONE, why)
         return posted.state
 
@@ -93,10 +92,14 @@ class TimedWire(ABC):
 
     def _land(self, posted: Posted) -> str:
         *before, last = [posted.writes] if _apart(posted.writes) else _one_by_one(posted.writes)
-        for writes in before:
-            if why := self._move(writes, ""):
+        moved: list[Write] = []
+        for writes, note in [*((each, "") for each in before), (last, posted.note)]:
+            if why := self._move(writes, note):
+                self.watch.torn(posted, moved, writes)
                 return why
-        return self._move(last, posted.note)
+            moved += writes
+        self.watch.landed(posted)
+        return ""
 
     def _end(self, posted: Posted, state: PostState, why: str = "") -> None:
         posted.state, posted.why = state, why

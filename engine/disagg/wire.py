@@ -78,6 +78,9 @@ class PostWatch(Protocol):
     def landed(self, post: Posted) -> None:
         """Its bytes are there, and its note."""
 
+    def torn(self, post: Posted, moved: Sequence[Write], torn: Sequence[Write]) -> None:
+        """It failed on its way: some items have moved, of some nobody knows."""
+
     def ended(self, post: Posted) -> None:
         """It will do nothing any more; posts that were refused end as well."""
 
@@ -92,6 +95,9 @@ class NoPostWatch:
         return
 
     def landed(self, post: Posted) -> None:
+        return
+
+    def torn(self, post: Posted, moved: Sequence[Write], torn: Sequence[Write]) -> None:
         return
 
     def ended(self, post: Posted) -> None:

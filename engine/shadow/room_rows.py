@@ -88,6 +88,11 @@ class RoomRows:
             self._mark(place.target, rows, place.source.chain[held], op)
             place.target.digest[rows] = place.source.digest[held]
         else:
+            self.damage(write, op)
+
+    def damage(self, write: Write, op: int) -> None:
+        """Of the bytes of a write nobody knows whether they are there."""
+        if (place := self._places[write.region]) is not None:
             self._mark(place.target, _under(place, write), DAMAGED, op)
 
     def _paged(self, write: Write) -> Place | None:

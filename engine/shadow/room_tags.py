@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engine.disagg.wire import Posted, Region
+    from engine.disagg.wire import Posted, Region, Write
     from engine.events import Field
     from engine.shadow.clocks import Clock
     from engine.shadow.memory import ShadowMemory
@@ -113,16 +113,12 @@ class RoomTags:
 
     def landed(self, post: Posted) -> None:
         """The bytes of a post moved: rows go with them, whoever holds their pages by now."""
-        flight = self._flights[post]
-        book = self._dst.book
-        unordered(self._dst, book.read_under(flight.op, flight.targets, flight.known))
-        self._clash(flight)
-        for write in post.writes:
-            self._rows.carry(write, flight.op)
-            if write.region == self._aux:
-                self._slots.update(dict.fromkeys(write.dst, flight.op))
-        book.touch(flight.targets)
-        self._edges.arrived(post.note, flight.known)
+        self._moved(post, post.writes, ())
+        self._edges.arrived(post.note, self._flights[post].known)
+
+    def torn(self, post: Posted, moved: Sequence[Write], torn: Sequence[Write]) -> None:
+        """A post failed on its way; its note is not there."""
+        self._moved(post, moved, torn)
 
     def ended(self, post: Posted) -> None:
         """A post will do nothing any more."""
@@ -151,6 +147,19 @@ class RoomTags:
         ops = group.op[page * entries : (page + 1) * entries].tolist()
         strange = (op for op in ops if self._dst.log[op].room != but)
         return self._said(next(strange, ops[0]))
+
+    def _moved(self, post: Posted, moved: Sequence[Write], torn: Sequence[Write]) -> None:
+        """Items of a post have moved, or may have."""
+        flight, book = self._flights[post], self._dst.book
+        unordered(self._dst, book.read_under(flight.op, flight.targets, flight.known))
+        self._clash(flight)
+        for write in moved:
+            self._rows.carry(write, flight.op)
+            if write.region == self._aux:
+                self._slots.update(dict.fromkeys(write.dst, flight.op))
+        for write in torn:
+            self._rows.damage(write, flight.op)
+        book.touch(flight.targets)
 
     def _said(self, op: int) -> dict[str, Field]:
         return written_by(self._dst, Writer(op))

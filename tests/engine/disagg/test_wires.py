@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 import torch
 
 from engine import clock
+from engine.disagg.inproc_wire import InprocWire
 from engine.disagg.nixl_wire import NixlWire, runs
-from engine.disagg.wire import PostState, Region, Wire, Write
+from engine.disagg.wire import NoPostWatch, Posted, PostState, Region, Wire, Write
 from engine.disagg.wires import WIRES, check_wire, open_wire
 from engine.errors import ConfigError
 from tests.engine.disagg.joined import ITEMS, LEN, Joined
@@ -251,3 +252,28 @@ def test_nixl_without_its_package_says_what_to_install(monkeypatch: pytest.Monke
 def test_a_wire_that_does_not_exist_is_refused_with_those_that_do() -> None:
     with pytest.raises(ConfigError, match="wire is rdma; it must be one of inproc, nixl"):
         open_wire("rdma")
+
+
+def test_a_wire_that_fails_on_its_way_says_which_items_have_moved() -> None:
+    class Fails(InprocWire):
+        def _move(self, writes: Sequence[Write], note: str) -> str:
+            return "no more" if 2 in writes[0].src else super()._move(writes, note)
+
+    class Heard(NoPostWatch):
+        items: tuple[list[int], list[int]]
+
+        def landed(self, post: Posted) -> None:
+            raise AssertionError(post)
+
+        def torn(self, post: Posted, moved: Sequence[Write], torn: Sequence[Write]) -> None:
+            self.items = [w.src[0] for w in moved], [w.src[0] for w in torn]
+
+    wire, heard = Fails(), Heard()
+    joined, wire.watch = Joined(wire), heard
+
+    async def main() -> PostState:
+        return wire.poll(wire.post(1, [Write(0, (0, 1, 2, 3), (4, 4, 5, 6), LEN, LEN)], "", 0.0))
+
+    assert clock.run(main()) is PostState.ERR
+    assert heard.items == ([0, 1], [2])
+    assert torch.equal(joined.target[0][4 * LEN : 5 * LEN], joined.item(0, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.disagg.wire import Posted
+from engine.shadow.chains import DAMAGED, UNWRITTEN
 from tests.engine.shadow.two_sides import TwoSides
 
 SRC, DST = [2, 3], [5, 6]
@@ -95,6 +96,21 @@ def test_a_late_write_leaves_its_prompt_in_the_page_of_whoever_holds_it(it: TwoS
     assert it.chains("c4", 5) == [MINE]
     assert {*group.take[group.shape.slots_of(5)].tolist()} == {2}
     assert all(now > then for now, then in zip(it.decode.book.version[DST], before, strict=True))
+
+
+def test_of_a_write_that_failed_on_its_way_what_has_moved_is_there_and_the_rest_is_nobody_s(
+    it: TwoSides,
+) -> None:
+    post = posted(it)
+    places = it.rows._places
+    of = {place.target.shape.pool: w for w in post.writes if (place := places[w.region])}
+    it.tags.torn(post, [of["c4"]], [of["index_k"]])
+    it.tags.ended(post)
+    held = [it.chains(pool, DST[0]) for pool in ("c4", "index_k", "c128")]
+    assert held == [[MINE], [DAMAGED], [UNWRITTEN]]
+    it.edges.heard("1_kv")
+    given_back(it)
+    assert names(it) == ["unordered_access"]  # no note came of it
 
 
 def test_a_write_that_lands_over_another_room_s_has_two_writers(it: TwoSides) -> None:
