@@ -87,7 +87,8 @@ def test_whoever_is_hurt_reads_a_foreign_row_by_its_first_wrong_token_and_hears_
 def test_pages_that_go_under_a_write_are_told_when_they_go() -> None:
     found = ran(DEFECT, SATURATED)
     writers = late(found, "writer_room")
-    gone = {said["writer_room"] for said in violations(found, "unordered_access")}
+    said = violations(found, "unordered_access")
+    gone = {each["writer_room"] for each in said if "writer_room" in each}  # or a step read there
     assert writers <= gone <= timed_out(found)
 
 
