@@ -18,7 +18,9 @@ Session = Annotated[
 File = Annotated[
     Path | None,
     typer.Option(
-        "--out", metavar="FILE", help="The trace; by default timeline.json in the run's folder."
+        "--out",
+        metavar="FILE",
+        help="By default timeline.json or timeline-session-N.json, in the run's folder.",
     ),
 ]
 

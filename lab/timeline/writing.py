@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, Finding
     from lab.store import Results
 
-NAME = "timeline.json"
-
 
 @dataclass(frozen=True)
 class Arm:
@@ -66,7 +64,7 @@ def write_timeline(
     stored, findings = results.run(run), results.findings(run)
     names = _chosen(results, run, arm, session)
     about = {"run": run, "scenario": stored.scenario, "seed": str(stored.seed), "time": "virtual"}
-    path = out or folder_of(run, results.path, None) / NAME
+    path = out or folder_of(run, results.path, None) / _name(session)
     arms: list[Arm] = []
     with _opened(path) as file:
         trace = Trace()
@@ -78,6 +76,11 @@ def write_timeline(
             file.writelines(_texts(trace.taken(), first=len(arms) == 1))
         file.write(f'],"otherData":{_text(about)}}}')
     return Written(run, path, tuple(arms))
+
+
+def _name(session: int | None) -> str:
+    """The file by default; a session's has its own, so that it leaves the whole one as it was."""
+    return "timeline.json" if session is None else f"timeline-session-{session}.json"
 
 
 def _draw(

@@ -25,6 +25,14 @@ def test_the_trace_lies_beside_the_report_and_its_path_is_said(run: str, kvlab) 
     assert str(path) in said.err and "ui.perfetto.dev" in said.err
 
 
+def test_the_trace_of_a_session_leaves_the_whole_one_as_it_was(run: str, kvlab) -> None:
+    folder = Path("results") / run
+    kvlab("timeline")
+    whole = (folder / "timeline.json").read_text()
+    assert str(folder / "timeline-session-1.json") in kvlab("timeline", "--session", "1").err
+    assert (folder / "timeline.json").read_text() == whole
+
+
 def test_an_arm_without_spans_is_said_to_have_none(run: str, kvlab) -> None:
     said = kvlab("timeline", run, "--arm", "fp8, graph on")
     assert "fp8, graph on" in said.out and "stored without spans" in said.out
