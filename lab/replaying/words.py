@@ -1,10 +1,12 @@
 """A violation's fields as sentences. One rule: every field is said, those of a reader and a writer
-in the order in which they explain each other, and the rest as they are.
+in the order in which they explain each other, and the rest as they are; times are seconds.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from lab.explaining.writers import clocked, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +17,7 @@ WHOM = ("request", "room")
 
 def sentences(fields: Mapping[str, Any]) -> list[str]:
     """Who read or wrote what, whose it is, who wrote it last and what should have ordered them."""
-    left = {key: value for key, value in fields.items() if key not in SAID_ELSEWHERE}
+    left = {key: _clocked(value) for key, value in fields.items() if key not in SAID_ELSEWHERE}
     made = [_access(left), _owned(left), _written(left), _freed(left), _edge(left)]
     rest = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in left.items())
     return [*(it for it in made if it), *([f"{_capital(rest)}."] if rest else [])]
@@ -47,7 +49,14 @@ def _owned(left: dict[str, Any]) -> str:
     owner, state = left.pop("owner"), left.pop("state")
     of = f", generation {left.pop('generation')}" if "generation" in left else ""
     whose = "belongs to nobody" if owner == "nobody" else f"belongs to {owner}"
-    return f"It {whose} and is {state}{of}."
+    before = "" if owner == "nobody" else _before(left)
+    return f"It {whose} and is {state}{of}{before}."
+
+
+def _before(left: dict[str, Any]) -> str:
+    """Who freed what is somebody's by now."""
+    freed = left.pop("freed", "")
+    return f"; before that, {freed}" if freed else ""
 
 
 def _written(left: dict[str, Any]) -> str:
@@ -55,7 +64,7 @@ def _written(left: dict[str, Any]) -> str:
     writer = left.pop("writer", None)
     if not writer:
         return ""
-    at = f" at {left.pop('writer_at_us')} us" if "writer_at_us" in left else ""
+    at = f" at {seconds(left.pop('writer_at_us') * 1000)}" if "writer_at_us" in left else ""
     for key in ("writer_step", "writer_lane", "writer_kind"):  # the sentence names them
         left.pop(key, None)
     known = [f"{key} {left.pop(f'writer_{key}')}" for key in WHOM if f"writer_{key}" in left]
@@ -72,6 +81,10 @@ def _freed(left: dict[str, Any]) -> str:
 def _edge(left: dict[str, Any]) -> str:
     edge = left.pop("edge", "")
     return f"What should have ordered them: {edge}." if edge else ""
+
+
+def _clocked(value: Any) -> Any:
+    return clocked(value) if isinstance(value, str) else value
 
 
 def _capital(text: str) -> str:

@@ -17,10 +17,20 @@ def test_a_bad_read_is_told_by_its_reader_its_row_its_writer_and_the_edge() -> N
     assert sentences(fields) == [
         "Decode step 40 row 3 of request 12 read slot 161 of index_k (page 2, layer 0), position "
         "40 of its context, for token 1 of its reply.",
-        "It belongs to request 7 and is VALID, generation 7.",
-        "Last written by padding lane 9 of decode step 31 at 88 us.",
-        "It was freed at 80 us by request 7.",
+        "It belongs to request 7 and is VALID, generation 7; before that, freed at 0.000080 s by "
+        "request 7.",
+        "Last written by padding lane 9 of decode step 31 at 0.000088 s.",
         "What should have ordered them: the free waits for the step.",
+    ]
+
+
+def test_what_is_nobody_s_was_freed_and_every_time_is_seconds() -> None:
+    fields = {"owner": "nobody", "state": "FREE", "freed": "freed at 11303271 us by request 26"}
+    fields["writer"] = "load 4 of host pages, issued at 12.5 ms"
+    assert sentences(fields) == [
+        "It belongs to nobody and is FREE.",
+        "Last written by load 4 of host pages, issued at 0.012500 s.",
+        "It was freed at 11.303271 s by request 26.",
     ]
 
 
