@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from lab.explaining.evidence import JOINED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,6 +24,16 @@ class Base(NamedTuple):
 
     replies: int
     right: int
+
+
+class Chance(NamedTuple):
+    """Right replies asked at the wrong tokens' places, and in what shares damage is joined there:
+    by any of ``JOINED``, and by a read alone, which is the strongest.
+    """
+
+    replies: int
+    joined: float
+    read: float
 
 
 def right_replies(history: ArmHistory, findings: Sequence[Finding]) -> list[Reply]:
@@ -44,21 +56,37 @@ def base_of(effect: Damage, evidence: Evidence, right: Sequence[Reply]) -> Base:
     return Base(len(known), len(known & {evidence.request_of(it) for it in right}))
 
 
-def chance(tokens: Sequence[int], evidence: Evidence, right: Sequence[Reply]) -> float | None:
+def chance(tokens: Sequence[int], evidence: Evidence, right: Sequence[Reply]) -> Chance | None:
     """In what share damage would be joined to a right reply, were the wrong tokens its own.
 
     Each of ``tokens`` is taken in every right reply that has it; None where no reply has.
     """
-    began = [(_onset(it, evidence), it.completion_tokens) for it in right]
+    asked = [it for it in right if it.completion_tokens > min(tokens, default=0)]
+    if not tokens or not asked:
+        return None
+    return Chance(
+        len(asked), *(_share(tokens, asked, evidence, how) for how in (JOINED, JOINED[:1]))
+    )
+
+
+def _share(
+    tokens: Sequence[int], right: Sequence[Reply], evidence: Evidence, how: Sequence[str]
+) -> float:
+    """The mean over the tokens of the share of replies to which damage is joined so."""
+    began = [(_onset(it, evidence, how), it.completion_tokens) for it in right]
     shares = [
         sum(onset <= token for onset in long) / len(long)
         for token in tokens
         if (long := [onset for onset, many in began if many > token])
     ]
-    return sum(shares) / len(shares) if shares else None
+    return sum(shares) / len(shares)
 
 
-def _onset(reply: Reply, evidence: Evidence) -> int:
-    """The first token of a reply to which damage is joined; its length where to none."""
-    tokens = range(reply.completion_tokens)
-    return bisect_left(tokens, True, key=lambda at: evidence.joined(reply, at) is not None)
+def _onset(reply: Reply, evidence: Evidence, how: Sequence[str]) -> int:
+    """The first token of a reply to which damage is joined so; its length where to none."""
+
+    def met(at: int) -> bool:
+        found = evidence.joined(reply, at)
+        return found is not None and found.how in how
+
+    return bisect_left(range(reply.completion_tokens), True, key=met)

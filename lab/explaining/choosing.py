@@ -22,6 +22,7 @@ from lab.report.replies import Case, badness, failed_replies
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from lab.explaining.baseline import Chance
     from lab.explaining.evidence import Met
     from lab.explaining.seams import Facts
     from lab.records import ArmHistory, Finding, Reply
@@ -59,9 +60,17 @@ class Inquiry:
         """Of every one, by session."""
         return [self.explain(session) for session in self.failed]
 
-    def chance(self, found: Iterable[Explanation]) -> float | None:
+    def chance(self, found: Iterable[Explanation]) -> Chance | None:
         """In what share damage would be joined to right replies at the same tokens."""
         return chance([it.wrong.index for it in found if it.wrong], self._evidence, self._right)
+
+    def met_by(self, session: int) -> list[tuple[int, str]]:
+        """The turns of a session that violations name, and their names, whatever came of it."""
+        mine = [it for it in self.history.replies if it.session == session]
+        turns = {self._evidence.request_of(it): it.turn for it in mine}
+        met = ((by, it.name) for it in self._evidence.damages for by in it.hurt)
+        named = dict.fromkeys((turns[by], name) for by, name in met if by in turns)
+        return sorted(named, key=lambda each: each[0])
 
     @cached_property
     def _evidence(self) -> Evidence:

@@ -152,7 +152,18 @@ def _nothing(asked: Asked) -> list[str]:
     failed = sorted({session for arm in asked.arms.values() for session in arm.failed})
     some = ", ".join(str(number) for number in failed[:20]) or "none"
     told = f"Session {asked.session}: no judge failed it in {where}. Those that failed: {some}."
-    return [told, *_unseen(asked)]
+    return [told, *_met(asked, asked.session), *_unseen(asked)]
+
+
+def _met(asked: Asked, session: int) -> list[str]:
+    """The violations that a session met though its replies are right, an arm a sentence."""
+    told = {name: arm.met_by(session) for name, arm in asked.arms.items()}
+    return [
+        f'"{name}": it met {", ".join(f"{what} in turn {turn}" for turn, what in met)}, '
+        f"and {'its reply is' if len(dict(met)) == 1 else 'its replies are'} right."
+        for name, met in told.items()
+        if met
+    ]
 
 
 def _unseen(asked: Asked) -> list[str]:

@@ -16,10 +16,11 @@ from lab.report.words import percent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lab.explaining.baseline import Chance
     from lab.explaining.explanation import Explanation
 
 
-def lines(found: Sequence[Explanation], random: float | None) -> list[str]:
+def lines(found: Sequence[Explanation], random: Chance | None) -> list[str]:
     """A line a corrupt session, and last the sum; ``random`` as of `Inquiry.chance`."""
     corrupt = corrupt_of(found)
     told = [line(it) for it in corrupt]
@@ -44,24 +45,34 @@ def line(it: Explanation) -> str:
     return f"{where}: {what} (by {it.how}{_far(it)}); {seams}"
 
 
-def total(corrupt: Sequence[Explanation], random: float | None) -> str:
+def total(corrupt: Sequence[Explanation], random: Chance | None) -> str:
     """``damage is joined to 9 of 10 corrupt sessions (90 %) ...``, and what that is worth."""
     if not corrupt:
         return "no session is corrupt."
-    n = sum(it.how in JOINED for it in corrupt)
+    n, read = _joined(corrupt)
     of = f"{n} of {len(corrupt)} corrupt sessions ({percent(n / len(corrupt))})"
-    told = f"damage is joined to {of} at or before the first wrong token."
+    by = f", to {read} by a read," if n else ""
+    told = f"damage is joined to {of}{by} at or before the first wrong token"
     if random is None:
-        return f"{told} What random places would give is not known: no reply is right and as long."
-    return f"{told} Right replies of the arm, asked at the same tokens: {percent(random)}."
+        return f"{told}. What random places would give is not known: no reply is right and as long."
+    which = "1 right reply" if random.replies == 1 else f"{random.replies:,} right replies"
+    shares = f"{percent(random.joined)} by any join, {percent(random.read)} by a read"
+    return f"{told} ({which} asked at the same tokens: {shares})."
 
 
-def counted(found: Sequence[Explanation], random: float | None) -> dict[str, Any]:
-    """Corrupt sessions, those to which damage is joined, the share, and that of random places."""
+def counted(found: Sequence[Explanation], random: Chance | None) -> dict[str, Any]:
+    """Corrupt sessions, those to which damage is joined, the share, and those of random places."""
     corrupt = corrupt_of(found)
-    n = sum(it.how in JOINED for it in corrupt)
-    share = n / len(corrupt) if corrupt else None
-    return {"corrupt": len(corrupt), "joined": n, "share": share, "random_share": random}
+    n, read = _joined(corrupt)
+    return {
+        "corrupt": len(corrupt),
+        "joined": n,
+        "joined_by_read": read,
+        "share": n / len(corrupt) if corrupt else None,
+        "random_replies": random.replies if random else 0,
+        "random_share": random.joined if random else None,
+        "random_share_by_read": random.read if random else None,
+    }
 
 
 def rows(found: Sequence[Explanation]) -> list[dict[str, Any]]:
@@ -85,6 +96,11 @@ def rows(found: Sequence[Explanation]) -> list[dict[str, Any]]:
 def corrupt_of(found: Sequence[Explanation]) -> list[Explanation]:
     """Those whose text is wrong."""
     return [it for it in found if it.kind == Kind.CORRUPT.value]
+
+
+def _joined(corrupt: Sequence[Explanation]) -> tuple[int, int]:
+    """To how many damage is joined, and to how many of them by a read."""
+    return sum(it.how in JOINED for it in corrupt), sum(it.how == "read" for it in corrupt)
 
 
 def _far(it: Explanation) -> str:

@@ -77,7 +77,21 @@ def test_all_prints_a_line_a_session_and_the_share(
     assert answer(["explain", "--db", db, "--all", "--json"]) == 0
     (only,) = json.loads(capsys.readouterr().out)["arms"]
     assert (only["corrupt"], only["joined"], len(only["sessions"])) == (2, 2, 2)
-    assert only["random_share"] == 0.0
+    assert (only["random_share"], only["random_share_by_read"]) == (0.0, 0.0)
+    assert (only["random_replies"], only["joined_by_read"]) == (1, 2)
+
+
+def test_of_a_session_that_no_judge_failed_the_violation_that_it_met_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    met = (read("read_foreign_row", by=12, **PADDING), read("read_foreign_row", by=1, **PADDING))
+    first = replace(right(1), turn=0, request_id="chatcmpl-11")
+    second = replace(right(1), turn=1, request_id="chatcmpl-12")
+    path = stored(tmp_path, arm(bad(0, 0, 6), first, second, events=met))
+    assert answer(["explain", "--db", path, "--session", "1"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "no judge failed it" in told
+    assert "it met read_foreign_row in turn 1, and its reply is right." in told
 
 
 def test_a_run_without_a_failed_reply_says_what_the_ledger_saw(

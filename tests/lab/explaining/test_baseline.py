@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab.explaining.baseline import Base, base_of, chance, right_replies
+from lab.explaining.baseline import Base, Chance, base_of, chance, right_replies
 from lab.explaining.evidence import Evidence
 from lab.records import ArmHistory
-from tests.lab.explaining.histories import arm, bad, found, good, read
+from tests.lab.explaining.histories import arm, bad, found, good, read, violation
 
 
 def read_by(*requests: int) -> ArmHistory:
@@ -25,9 +25,19 @@ def test_a_random_place_is_joined_to_damage_where_a_right_reply_read_before_it()
     made = read_by(1, 11)
     right = right_replies(made, found(made))
     assert len(right) == 3
-    assert chance([6], Evidence(made), right) == 1 / 3
-    assert chance([3], Evidence(made), right) == 0
-    assert chance([3, 6], Evidence(made), right) == 1 / 6
+    assert chance([6], Evidence(made), right) == Chance(3, 1 / 3, 1 / 3)
+    assert chance([3], Evidence(made), right) == Chance(3, 0, 0)
+    assert chance([3, 6], Evidence(made), right) == Chance(3, 1 / 6, 1 / 6)
+
+
+def test_right_replies_to_which_damage_is_joined_otherwise_than_by_a_read_count_apart() -> None:
+    own = violation("padded_row_wrote_owned_slot", 0.5, owner="request 21")
+    made = arm(
+        *(bad(0, 0, 6), good(1, 0), good(2, 0), good(3, 0)),
+        events=(own, read("read_foreign_row", 11, 4)),
+    )
+    right = right_replies(made, found(made))
+    assert chance([6], Evidence(made), right) == Chance(3, 2 / 3, 1 / 3)
 
 
 def test_without_a_right_reply_that_is_as_long_nothing_is_known() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lab.explaining import summary
+from lab.explaining.baseline import Chance
 from lab.explaining.choosing import explanations
 from lab.explaining.explanation import Explanation
 from tests.lab.explaining.histories import arm, bad, found, good, read, violation
@@ -25,12 +26,20 @@ def test_a_line_has_the_token_the_damage_and_the_question() -> None:
 
 
 def test_only_what_is_joined_to_the_session_counts() -> None:
-    assert summary.lines(some(), 0.25)[-1] == (
-        "damage is joined to 1 of 2 corrupt sessions (50.0 %) at or before the first wrong token. "
-        "Right replies of the arm, asked at the same tokens: 25.0 %."
+    assert summary.lines(some(), Chance(43, 0.4, 0.25))[-1] == (
+        "damage is joined to 1 of 2 corrupt sessions (50.0 %), to 1 by a read, at or before the "
+        "first wrong token (43 right replies asked at the same tokens: 40.0 % by any join, 25.0 % "
+        "by a read)."
     )
-    told = {"corrupt": 2, "joined": 1, "share": 0.5, "random_share": 0.25}
-    assert summary.counted(some(), 0.25) == told
+    assert summary.counted(some(), Chance(43, 0.4, 0.25)) == {
+        "corrupt": 2,
+        "joined": 1,
+        "joined_by_read": 1,
+        "share": 0.5,
+        "random_replies": 43,
+        "random_share": 0.4,
+        "random_share_by_read": 0.25,
+    }
     assert [row["joined"] for row in summary.rows(some())] == [True, False]
     assert [row["tokens_before"] for row in summary.rows(some())] == [3, None]
 
