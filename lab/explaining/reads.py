@@ -42,8 +42,11 @@ def _near(it: Explanation) -> str:
     last = it.wrong.index - 1
     if not far:
         return "The step computed the first wrong token itself."
-    which = f"Token {last:,}" if far == 1 else f"Tokens {last - far + 1:,} to {last:,}"
-    return f"{which} came right after this read."
+    if far == 1:
+        return f"Token {last:,}, sampled at this read, is still right."
+    return (
+        f"Tokens {last - far + 1:,} to {last:,}, sampled at and after this read, are still right."
+    )
 
 
 def _base(it: Explanation) -> str:

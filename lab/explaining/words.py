@@ -14,13 +14,14 @@ from lab.explaining.damage import ROWS
 from lab.explaining.innocent import no_wrong_row
 from lab.explaining.lines import Quote
 from lab.explaining.timeline import NS
-from lab.explaining.writers import seconds, writer
+from lab.explaining.writers import clocked, seconds, writer
 from lab.exposure import ALWAYS_SAID
 from lab.mismatches import mismatches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lab.explaining.damage import Damage
     from lab.explaining.divergence import Divergence
     from lab.explaining.explanation import Explanation
 
@@ -110,8 +111,7 @@ def _steps(it: Explanation) -> list[str]:
     assert it.chain is not None
     links = sorted(it.chain.links, key=lambda link: link.order)
     told = [
-        f"{seconds(link.at_ns)}  {link.name}"
-        + (f" ({by})" if (by := writer(link, when=False)) else "")
+        f"{seconds(link.at_ns)}  {link.name}" + (f" ({by})" if (by := _actor(link)) else "")
         for link in links
     ]
     if it.reached_ns is not None:
@@ -124,6 +124,15 @@ def _steps(it: Explanation) -> list[str]:
             "the very row that was read is not recorded."
         )
     return told
+
+
+def _actor(damage: Damage) -> str:
+    """Beside a read its reader, beside all else its writer; empty where nothing says so."""
+    if damage.role != "read":
+        return writer(damage, when=False)
+    request = damage.number("request")
+    reader = damage.text("reader") or (f"request {request}" if request else "")
+    return f"read by {clocked(reader)}" if reader else ""
 
 
 def _often(it: Explanation) -> list[str]:

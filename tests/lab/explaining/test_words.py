@@ -51,6 +51,7 @@ def test_the_chain_goes_from_the_token_to_the_question() -> None:
         "index_k_store: a row that is not live must not be stored.",
         "dead_rows: Which slot does a row carry that must not write?",
         "0.900000 s padded_row_wrote_owned_slot (padding lane 9 of decode step 31)",
+        "read_foreign_row (read by decode step 40 row 3 of request 2)",
         "how often in this arm: padded_row_wrote_owned_slot was seen once, in 1 event.",
     ):
         assert part in told
@@ -157,8 +158,10 @@ def test_how_far_the_wrong_token_is_from_the_read_and_what_was_read_before_is_to
     reads = [read("read_foreign_row", 1, n, page=9 + n, **PADDING) for n in (1, 2, 4)]
     told = text(arm(bad(0, 0, 6), events=tuple(reads)))
     assert "for token 4 of its reply: pool index_k, layer 1, page 13" in told
-    assert "Tokens 4 to 5 came right after this read." in told
+    assert "Tokens 4 to 5, sampled at and after this read, are still right." in told
     assert "2 other events tell of wrong rows that it read by then (for tokens 1, 2" in told
+    near = text(arm(bad(0, 0, 6), events=(read("read_foreign_row", 1, 5, **PADDING),)))
+    assert "Token 5, sampled at this read, is still right." in near
     at = text(arm(bad(0, 0, 6), events=(read("read_foreign_row", 1, 6, **PADDING),)))
     assert "The step computed the first wrong token itself." in at
 
