@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from lab.commands.output import exit_code, note_idle, show_run
+from lab.commands.output import exit_code, note, note_idle, show_run
 
 if TYPE_CHECKING:
     from lab.commands.options import FailOn
+    from lab.records import RunVerdict
     from lab.scenario.models import Scenario
 
 
@@ -44,4 +46,14 @@ class Options:
         note_idle(arms)
         verdict = perform(capped(arms, self.sessions), self.db, self.out, how)
         show_run(verdict, self.as_json, folder_of(verdict.run, self.db, self.out))
+        if not self.as_json:
+            self._next_step(verdict)
         return exit_code(verdict, self.fail_on)
+
+    def _next_step(self, verdict: RunVerdict) -> None:
+        """What tells more of a run with wrong replies."""
+        from lab.store import DEFAULT_DB
+
+        if any(arm.verdict == "corrupt" for arm in verdict.arms):
+            where = "" if self.db == DEFAULT_DB else f" --db {quote(str(self.db))}"
+            note(f"why a reply is wrong: kvlab explain {verdict.run}{where}")

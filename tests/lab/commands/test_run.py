@@ -56,6 +56,20 @@ def test_a_run_shows_a_table_and_leaves_figures_and_a_report(drawn, kvlab, folde
     assert "report.md" in kept and "rates.png" in kept and "rates.svg" in kept
 
 
+def test_a_corrupt_run_ends_with_the_command_that_explains_it(drawn, kvlab) -> None:
+    def last(*more: str) -> str:
+        return kvlab("run", "good.yaml", *more).err.splitlines()[-1]
+
+    with_db = last("--db", "other/lab.duckdb")
+    assert with_db.startswith("why a reply is wrong: kvlab explain ")
+    assert with_db.endswith(" --db other/lab.duckdb") and "--db" not in last()
+
+
+def test_a_clean_run_offers_no_explanation(drawn, trial, kvlab) -> None:
+    trial.corrupt = {}
+    assert "kvlab explain" not in kvlab("run", "good.yaml").err
+
+
 def test_out_names_the_folder_of_the_figures(drawn, kvlab, folder: Path) -> None:
     kvlab("run", "good.yaml", "--out", "mine", "--db", "other/lab.duckdb")
     assert (folder / "mine" / "rates.png").exists()
