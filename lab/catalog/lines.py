@@ -50,6 +50,12 @@ def lines(it: Incident) -> dict[str, str]:
     return {label: text for label, text in told.items() if text}
 
 
+def shortly(it: Incident) -> str:
+    """The origin in few words: an issue's number only where what is known begins with it."""
+    related = "#" in it.origin and not it.reported.startswith(it.origin)
+    return it.reported if it.reported and related else it.origin
+
+
 def brief(it: Incident) -> dict[str, str]:
     """What a list of all has room for."""
     return {label: text for label, text in lines(it).items() if label in BRIEF}

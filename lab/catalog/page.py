@@ -9,7 +9,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from lab.catalog.lines import TITLES, lines, ties, watchers
+from lab.catalog.lines import TITLES, lines, shortly, ties, watchers
 from lab.catalog.style import SCRIPT, STYLE
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Writer:
 
     def _incident(self, it: Incident) -> str:
         told = lines(it)
-        first = f"<b>{_broken(it.name)}</b>{_badge(it.kind)}<p>{self.text(it.origin)}</p>"
+        first = f"<b>{_broken(it.name)}</b>{_badge(it.kind)}<p>{self.text(shortly(it))}</p>"
         columns = [self._labelled(told, labels) for labels in BESIDE.values()]
         columns[0] = f"<p class=what>{self.text(it.mechanism)}</p>{columns[0]}"
         return _row(it.name, it.kind, first, *columns)

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lab.catalog.lines import TITLES, brief, lines, ties, watchers
+from lab.catalog.lines import TITLES, brief, lines, shortly, ties, watchers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ def listing(table: Catalog) -> RenderableType:
     for kind in kinds:
         of_kind = [it for it in table.incidents if it.kind == kind]
         parts += [Text(TITLES[kind], style="bold underline"), Text()]
-        parts += [part for it in of_kind for part in _entry(it, it.origin, brief(it))]
+        parts += [part for it in of_kind for part in _entry(it, shortly(it), brief(it))]
     return Group(*parts, *_tables(table), Text(MORE, style="dim"))
 
 

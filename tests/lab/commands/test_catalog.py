@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import lab.catalog
+from lab.catalog.incidents import Incident
+from lab.catalog.lines import shortly
 from tests.lab.catalog.made_up import TABLE
 
 
@@ -23,6 +26,16 @@ def test_the_list_has_mechanism_trigger_evidence_and_origin(kvlab) -> None:
         assert text in said.out
     for text in ("named by    page_was_lost", "A page is nowhere.", "leaked_markup"):
         assert text in said.out
+
+
+def test_a_related_issue_is_not_shown_as_the_origin() -> None:
+    issue = "some/repo#9"
+    it = Incident(
+        "it", "corrupting", "", "", origin=issue, reported=f"seen here; alike is {issue}."
+    )
+    assert shortly(it) == it.reported
+    assert shortly(replace(it, reported=f"{issue}: seen once.")) == issue
+    assert shortly(replace(it, origin="seed investigation")) == "seed investigation"
 
 
 def test_an_incident_is_shown_in_full_with_its_evidence(kvlab) -> None:
