@@ -68,14 +68,17 @@ def replay(
 
     Exit code 1 where the history is another than the stored or packed one.
     """
+    from lab.replaying.failed import refuse_bundle, refuse_run
     from lab.replaying.perform import Wish, replay_session
     from lab.store import open_results
 
     if session is None:
         from lab.replaying.again import replay_bundle
 
+        refuse_run(what, db)
         refuse(context)
         raise typer.Exit(show_replay([replay_bundle(Path(what))], as_json))
+    refuse_bundle(what, db)
     wish = Wish(session, arm, tries, not no_shorten, bundle, out)
     with open_results(db, create=False) as results:
         parts = replay_session(results, results.resolve(what), wish)
