@@ -53,6 +53,11 @@ class Case:
         turn = self.stop.turn
         return turn and turn.turn in wrong_turns(self.findings, turn.session)
 
+    @property
+    def failed_no_judge(self) -> bool:
+        """Whether no judge found anything wrong with the session."""
+        return not any(it.session == self.session and it.outcome == "fail" for it in self.findings)
+
     def about(self) -> dict[str, Any]:
         """Which one it is, for `--json`."""
         return {

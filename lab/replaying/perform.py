@@ -16,6 +16,7 @@ from lab.replaying.shortening import TRIES
 from lab.replaying.trying import shorten
 from lab.replaying.words import sentences
 from lab.running import folder_of
+from lab.store import DEFAULT_DB
 from lab.trial import run_arm
 from lab.versions import versions
 
@@ -58,10 +59,15 @@ def replay_session(results: Results, run: str, wish: Wish) -> Iterator[Part]:
         file = folder_of(run, results.path, wish.out) / name
         short = shorten(case, wish.tries, file)
         file = file if short["scenario"] else None
-        yield {"shortened": short}
+        yield {"shortened": {**short, "db": _db(results)}}
     if wish.bundle is not None:
         pack(case, stopped["stopped"], wish.bundle, file)
         yield {"bundle": str(wish.bundle)}
+
+
+def _db(results: Results) -> str | None:
+    """The database, where a command must name it."""
+    return None if results.path == DEFAULT_DB else str(results.path)
 
 
 def stop(case: Case) -> Part:
@@ -93,6 +99,7 @@ def stop(case: Case) -> Part:
             "turn": turn.turn if turn else None,
             "concerns_the_session": case.stop.joined,
             "reply_wrong": case.reply_wrong,
+            "failed_no_judge": case.failed_no_judge,
             "wrong_turn": case.stop.wrong,
             "joined_by": case.stop.how or None,
             "history_digest": ended.history_digest,

@@ -65,6 +65,9 @@ def _which(part: Part) -> str:
 
 def _stopped(part: Part, at: Part) -> Iterator[str]:
     """Where the arm stopped, and at what."""
+    if at["failed_no_judge"]:
+        sought = "what is sought is the violation that it met"
+        yield f"session {part['session']} failed no judge; {sought}"
     yield f"{_which(part)}: stopped at {_what(at)}."
     step = f"step {at['step']}, " if at["step"] is not None else ""
     steps = f"after {at['prefill_steps']} prefill and {at['decode_steps']} decode steps"
@@ -103,26 +106,47 @@ def _right(wrong: bool) -> str:
 
 def _shortened(it: Part) -> Iterator[str]:
     """What is left, what went, and how to run it."""
-    spent = (
-        "; the tries were used up, a larger --tries looks further" if it["tries_used_up"] else ""
-    )
+    spent = f"; {USED_UP}" if it["tries_used_up"] else ""
     yield ""
     yield f"shortened in {_many(it['tries'], 'try', 'tries')}{spent}"
     some, turns = it["sessions"], it["turns"]
     yield f"  sessions  {len(some)} of {it['sessions_planned']}: {_listed(some)}"
     yield f"  turns     {sum(turns)} of {it['turns_planned']}: {_listed(turns)}"
-    kept = [f"{key}={_spelled(value)}" for key, value in it["deviations"].items()]
-    yield from _column("kept", kept or ["no setting: it fails with the defaults"])
+    yield from _column("kept", _kept(it))
     went = [f"{key} {_spelled(a)} -> {_spelled(b)}" for key, (a, b) in it["dropped"].items()]
     yield from _column("dropped", went or ["no setting"])
     seen = ", ".join(f"{name} {n}" for name, n in it["violations"].items()) or "no violation"
     yield f"  ends as   {it['verdict']} with {_corrupt(it)}; {seen}"
+    yield from _another(it)
     yield f"  history   {it['history_digest']}"
     if it["scenario"] is None:
         yield f"  nothing shorter was found: {it['left_as_it_was']} is left as it was"
         return
     yield "  this repeats it:"
-    yield command("run", it["scenario"])
+    yield command("run", it["scenario"], *(("--db", it["db"]) if it["db"] else ()))
+
+
+def _kept(it: Part) -> list[str]:
+    """The settings that are needed, and those that the file spells out though they are none."""
+    kept = [f"{key}={_spelled(value)}" for key, value in it["deviations"].items()]
+    kept = kept or ["no setting: it fails with the defaults"]
+    spelled_out = it["at_defaults"].items()
+    plain = [f"{key.removeprefix('engine.')}={_spelled(value)}" for key, value in spelled_out]
+    if plain:
+        kept[-1] += f"; all else at its default ({', '.join(plain)})"
+    return kept
+
+
+def _another(it: Part) -> Iterator[str]:
+    """Says so where the session's reply that was wrong is right now, and another is wrong."""
+    turn, turns = it["stopped_turn"], it["wrong_turns"]
+    if turn is not None and turns and turn not in turns:
+        who = f"session {it['session']} fails in {_turns(turns)} there, not in turn {turn}"
+        yield f"  another failure of the same kind: {who}"
+
+
+def _turns(turns: Sequence[int]) -> str:
+    return f"{'turn' if len(turns) == 1 else 'turns'} {_listed(turns)}"
 
 
 def _corrupt(it: Part) -> str:

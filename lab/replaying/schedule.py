@@ -50,13 +50,16 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Subject:
-    """The arm whose schedule is shortened; ``deviations`` are those of its file and its own."""
+    """The arm whose schedule is shortened; ``deviations`` are those of its file and its own,
+    ``plain`` the toggles that they spell out as they would be anyway.
+    """
 
     scenario: Scenario
     arm: Arm
     seed: int
     whole: Schedule
     deviations: Mapping[str, Deviation]
+    plain: Mapping[str, Any]
 
     def text(self, schedule: Schedule, name: str, expect: Mapping[str, Any]) -> str:
         """The scenario that runs ``schedule`` and nothing else; its one arm keeps its name."""
@@ -69,9 +72,12 @@ class Subject:
             about=about,
             workload=self._load(schedule),
             engine={
-                key.removeprefix("engine."): self.deviations[key].value
-                for key in schedule.kept
-                if key.startswith("engine.")
+                **self.plain,
+                **{
+                    key.removeprefix("engine."): self.deviations[key].value
+                    for key in schedule.kept
+                    if key.startswith("engine.")
+                },
             },
             arm=self.arm.name,
             expect=expect,
@@ -107,7 +113,7 @@ def subject(scenario: Scenario, arm: Arm, seed: int) -> Subject:
         turns=tuple(len(plan.turns) for plan in plans),
         kept=tuple(found),
     )
-    return Subject(scenario, arm, seed, whole, found)
+    return Subject(scenario, arm, seed, whole, found, _plain(scenario, arm))
 
 
 def _of_engine(scenario: Scenario, arm: Arm) -> list[Deviation]:
@@ -118,6 +124,14 @@ def _of_engine(scenario: Scenario, arm: Arm) -> list[Deviation]:
         for key, value in scenario.settings(arm).items()
         if value != base[key]
     ]
+
+
+def _plain(scenario: Scenario, arm: Arm) -> dict[str, Any]:
+    """The toggles that the file, or the arm as the file has it, sets to what they are anyway."""
+    written = next((it for it in scenario.arms if it.name == arm.name), arm)
+    settings, base = scenario.settings(arm), scenario.base
+    spelled = {**scenario.engine, **written.overrides}
+    return {key: base[key] for key in spelled if key in base and settings[key] == base[key]}
 
 
 def _of_load(scenario: Scenario) -> list[Deviation]:

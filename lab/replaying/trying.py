@@ -86,9 +86,11 @@ def _document(
             for key, it in whole.deviations.items()
             if key not in best.kept
         },
+        "at_defaults": {f"engine.{key}": value for key, value in whole.plain.items()},
         "verdict": ended.verdict.verdict,
         "replies_corrupt": ended.verdict.replies_corrupt,
         "session": case.session,
+        "stopped_turn": case.stop.wrong,
         "wrong_turns": wrong_turns(ended.findings, case.session),
         "violations": ended.verdict.violations,
         "history_digest": ended.history.history_digest,

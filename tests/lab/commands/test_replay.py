@@ -31,7 +31,7 @@ STOPPED = {
     **{"event": 1737, "events": 2660, "step": 301, "prefill_steps": 15, "decode_steps": 282},
     **{"kind": "violation", "name": "row_shared_by_two_slots", "fields": {"n": 2, "slot": 3}},
     **{"says": ["Slot 3."], "session": 2, "turn": 0, "concerns_the_session": True},
-    **{"reply_wrong": True, "wrong_turn": 0, "joined_by": "read"},
+    **{"reply_wrong": True, "wrong_turn": 0, "joined_by": "read", "failed_no_judge": False},
     "history_digest": "sha256:1",
 }
 DIFFERS = {
@@ -46,6 +46,8 @@ SHORTENED = {
     **{"deviations": {"engine.index_k": "bf16"}, "violations": {"row_shared_by_two_slots": 9}},
     **{"dropped": {"engine.overlap": [True, False]}, "history_digest": "sha256:2"},
     **{"replies_corrupt": 1, "session": 2, "wrong_turns": [0], "left_as_it_was": None},
+    **{"at_defaults": {"engine.graph": True, "engine.concurrency": 60}, "stopped_turn": 0},
+    "db": None,
 }
 
 
@@ -79,11 +81,43 @@ def test_a_violation_of_an_earlier_turn_says_which_reply_was_wrong() -> None:
 def test_what_was_dropped_and_what_remains_are_told_with_the_file_that_repeats_it() -> None:
     told = lines({"shortened": SHORTENED})
     assert "sessions  2 of 4: 0, 2" in told and "turns     3 of 8: 2, 1" in told
-    assert "kept      engine.index_k=bf16" in told
+    kept = "engine.index_k=bf16; all else at its default (graph=true, concurrency=60)"
+    assert f"kept      {kept}" in told
     assert "dropped   engine.overlap true -> false" in told
     assert "ends as   corrupt with 1 corrupt reply (session 2: turn 0); row_shared" in told
     assert "a larger --tries looks further" in told
     assert "this repeats it:\n    kvlab run out/session-2.yaml" in told
+
+
+def test_what_fails_in_another_turn_is_said_to_be_another_failure() -> None:
+    other = {**SHORTENED, "wrong_turns": [1, 2], "stopped_turn": 3}
+    said = "another failure of the same kind: session 2 fails in turns 1, 2 there, not in turn 3"
+    assert said in lines({"shortened": other})
+    assert "another failure" not in lines({"shortened": SHORTENED})
+
+
+def test_a_session_that_failed_no_judge_is_said_first() -> None:
+    at = {**STOPPED, "failed_no_judge": True, "wrong_turn": None, "reply_wrong": False}
+    first, _ = lines({**ABOUT, "stopped": at, "differs": None}).split("\n", 1)
+    assert first == "session 2 failed no judge; what is sought is the violation that it met"
+
+
+def test_the_run_that_is_offered_names_the_database_that_was_given() -> None:
+    told = lines({"shortened": {**SHORTENED, "db": "my lab.duckdb"}})
+    assert "    kvlab run out/session-2.yaml --db 'my lab.duckdb'" in told
+
+
+def test_a_run_without_a_session_names_those_that_failed(packed: Path, kvlab) -> None:
+    said = kvlab("replay", "last", "--db", str(packed / "lab.duckdb"))
+    assert (said.code, said.out) == (2, "") and said.err.count("\n") == 1
+    assert "SESSION is missing; those that failed: 0" in said.err
+
+
+def test_a_bundle_with_a_session_is_one_line(packed: Path, kvlab) -> None:
+    for db in (packed / "lab.duckdb", packed / "none.duckdb"):
+        said = kvlab("replay", str(packed / "case"), "0", "--db", str(db))
+        assert (said.code, said.out) == (2, "") and said.err.count("\n") == 1
+        assert "case: a bundle takes no SESSION" in said.err
 
 
 def test_a_command_is_a_line_of_its_own_as_a_shell_takes_it() -> None:
@@ -158,6 +192,7 @@ def test_the_parts_of_a_session_are_one_document_and_are_told_one_by_one(
     asked = "replay", "last", "0", "--db", str(packed / "lab.duckdb"), "--out", str(tmp_path)
     said = kvlab(*asked, "--tries", "1", "--json")
     assert said.code == 0 and said.json["stopped"]["wrong_turn"] == 0
+    assert said.json["shortened"]["db"] == str(packed / "lab.duckdb")
     assert said.json["shortened"]["tries"] == 1 and said.json["shortened"]["wrong_turns"] == [0]
     said = kvlab(*asked, "--no-shorten")
     assert said.code == 0 and "stopped at" in said.out and "shortened" not in said.out

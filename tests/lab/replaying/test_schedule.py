@@ -51,6 +51,15 @@ def test_the_whole_schedule_is_the_arm() -> None:
     assert again.load(arm) == it.scenario.load(it.arm)
 
 
+def test_what_the_file_spells_out_as_it_is_anyway_stays_in_the_file() -> None:
+    it = made()
+    assert it.plain == {"graph": True}
+    every = it.arm.model_copy(update={"overrides": it.scenario.settings(it.arm)})
+    assert subject(it.scenario, every, 7).plain == it.plain  # a stored arm has all settings
+    bare = parsed(it.text(replace(it.whole, kept=("engine.overlap",)), "again", {}))
+    assert bare.engine == {"graph": True, "overlap": True}
+
+
 def test_sessions_and_turns_that_are_left_out_change_nothing_in_those_that_are_kept() -> None:
     it = made()
     some = replace(it.whole.of((1, 4)), turns=(1, 2))
