@@ -25,6 +25,7 @@ from lab.errors import StoreError, UserError
 from lab.store import open_results
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from lab.bisect.parameters import Parameters
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 RATES = (0.5, 0.17, 0.06)  # corrupt sessions with all toggles bad
 WORLDS = 8  # simulated searches a rate
 PROBES = 6  # of discovery that are named
+FEWER = 12  # sessions a trial, where those of the file take too many
 MOST = 100_000  # sessions of a simulated search, so that a plan has an end
 
 
@@ -42,8 +44,9 @@ class Expected:
 
     rate: float
     mean: float
-    p95: float
-    within: float  # of the searches, the share that its budget allows
+    most: int
+    within: int  # of the searches, those that its budget allows
+    searches: int
     minutes: float | None  # None: nobody knows how long a session takes
 
     def document(self) -> dict[str, Any]:
@@ -52,8 +55,9 @@ class Expected:
         return {
             "rate": self.rate,
             "sessions_mean": round(self.mean),
-            "sessions_p95": round(self.p95),
-            "within_budget": round(self.within, 3),
+            "sessions_most": self.most,
+            "searches": self.searches,
+            "within_budget": self.within,
             "minutes_mean": minutes,
         }
 
@@ -85,6 +89,7 @@ def plan(file: Path, order: Order, db: Path, jobs: int) -> dict[str, Any]:
         ],
         "assumed_rate": RATES[1],
         "expected": [cost.document() for cost in costs],
+        "would_do": would_do(file, order, costs),
     }
 
 
@@ -126,8 +131,35 @@ def expected(
             bars.refresh()
     mean = float(np.mean(spent))
     minutes = None if seconds is None else mean * seconds / 60
-    within = sum(n <= params.budget for n in spent) / worlds
-    return Expected(rate, mean, float(np.quantile(spent, 0.95)), within, minutes)
+    within = sum(n <= params.budget for n in spent)
+    return Expected(rate, mean, max(spent), within, worlds, minutes)
+
+
+def would_do(file: Path, order: Order, costs: Sequence[Expected]) -> dict[str, Any] | None:
+    """What would let every simulated search end at the rates at which the budget lets less than
+    half of them: a budget, and `FEWER` sessions a trial where these do; None where there is none.
+    """
+    short = [cost for cost in costs if 2 * cost.within < cost.searches]
+    if not short:
+        return None
+    fewer = replace(order, sessions=FEWER)
+    whole = ordered(file, fewer)
+    scenario, params = fixed(whole, order.fix), parameters(whole, fewer)
+    smaller = fixed(ordered(file, order), order.fix).workload.sessions > FEWER
+    do = smaller and all(
+        expected(scenario, params, fewer, cost.rate, worlds=cost.searches).within == cost.searches
+        for cost in short
+    )
+    return {
+        "rates": [cost.rate for cost in short],
+        "budget": _rounded(max(cost.most for cost in short)),
+        "sessions": FEWER if do else None,
+    }
+
+
+def _rounded(sessions: int) -> int:
+    """Up to a ten."""
+    return -(-sessions // 10) * 10
 
 
 def _simulated(
@@ -157,11 +189,11 @@ def check_budget(scenario: Scenario, params: Parameters, order: Order) -> None:
     needed = least(params, scenario.workload.sessions)
     if params.budget >= needed:
         return
-    would = max(needed, expected(scenario, params, order, RATES[1]).p95)
+    would = max(needed, expected(scenario, params, order, RATES[1]).most)
     given = "--budget" if order.budget is not None else f"{scenario.path}: bisect.budget:"
     raise UserError(
         f"{given} {params.budget}: too small to conclude anything: an arm that stays clean takes"
-        f" {needed} sessions; {-(-int(would) // 10) * 10} would do at a rate of {RATES[1]:.0%}"
+        f" {needed} sessions; {_rounded(would)} would do at a rate of {RATES[1]:.0%}"
     )
 
 

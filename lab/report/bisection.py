@@ -61,30 +61,47 @@ def plan_report(told: Document) -> RenderableType:
     ]
     head = f"{told['scenario']}, {told['method']}: the first probes"
     assumed = f"if {told['assumed_rate']:.0%} are corrupt and every answer is the likeliest"
-    costs = [
-        [
-            f"{cost['rate']:.0%}",
-            str(cost["sessions_mean"]),
-            str(cost["sessions_p95"]),
-            f"{cost['within_budget']:.0%}",
-            "–" if cost["minutes_mean"] is None else str(cost["minutes_mean"]),
-        ]
-        for cost in told["expected"]
-    ]
-    heads = (
-        "corrupt with all bad",
-        "sessions,\nmean",
-        "sessions,\n95 %",
-        "within\nbudget",
-        "minutes",
-    )
     return Group(
         Text(head, style="bold"),
         Text(assumed, style="dim"),
         Fitted(("phase", "sessions", "bad"), rows, text=("bad",)),
-        Text(f"expected, of simulated searches; the budget is {told['budget']} sessions"),
-        Fitted(heads, costs),
+        *plan_costs(told),
     )
+
+
+def plan_costs(told: Document) -> list[RenderableType]:
+    """What simulated searches took at each rate, of how many, and what would do instead."""
+    expected = told["expected"]
+    costs = [
+        [
+            f"{cost['rate']:.0%}",
+            str(cost["sessions_mean"]),
+            str(cost["sessions_most"]),
+            f"{cost['within_budget']} of {cost['searches']}",
+            str(cost["minutes_mean"]),
+        ]
+        for cost in expected
+    ]
+    heads = (
+        "corrupt with all bad",
+        "sessions,\nmean",
+        "sessions,\nmost",
+        "within\nbudget",
+        "minutes",
+    )
+    known = len(heads) if all(cost["minutes_mean"] is not None for cost in expected) else -1
+    many = f"{expected[0]['searches']} simulated searches a rate"
+    return [
+        Text(f"expected, of {many}; the budget is {told['budget']} sessions"),
+        Fitted(heads[:known], [cost[:known] for cost in costs]),
+        *([Text(_would_do(would))] if (would := told["would_do"]) else []),
+    ]
+
+
+def _would_do(would: Document) -> str:
+    rates = " and ".join(f"{rate:.0%}" for rate in would["rates"])
+    fewer = f", or --sessions {would['sessions']}" if would["sessions"] else ""
+    return f"the budget will not do where {rates} are corrupt: --budget {would['budget']}{fewer}"
 
 
 def named(toggles: Mapping[str, Any]) -> str:

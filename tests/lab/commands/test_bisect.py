@@ -166,7 +166,19 @@ def test_a_plan_counts_minutes_once_a_trial_was_timed(done: str, kvlab) -> None:
     for cost in told["expected"]:
         minutes = cost["sessions_mean"] * 0.25 / 2 / 60
         assert cost["minutes_mean"] == pytest.approx(minutes, abs=0.06)
-    assert "within" in kvlab(*argv).out
+    shown = kvlab(*argv).out
+    assert "within" in shown and "minutes" in shown
+
+
+def test_a_plan_says_of_how_many_simulated_searches_it_is_and_what_would_do(kvlab) -> None:
+    argv = ("bisect", str(FILE), "--plan", "--no-confirm", "--method", "ddmin")
+    least = kvlab(*argv, "--json").json["expected"][2]["sessions_most"]
+    said = kvlab(*argv, "--budget", str(10 * least))
+    assert "expected, of 8 simulated searches a rate; the budget is" in said.out
+    assert "8 of 8" in said.out and "most" in said.out
+    assert "minutes" not in said.out and "will not do" not in said.out
+    short = kvlab(*argv, "--budget", "350").out
+    assert f"the budget will not do where 6% are corrupt: --budget {-(-least // 10) * 10}" in short
 
 
 def test_help_explains_bisect(kvlab) -> None:
