@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from engine.events import EventLog
     from engine.runner.index_store import StoreTrace
+    from engine.shadow.pages import Owners
 
     Ints = NDArray[np.int64]
 
@@ -35,18 +36,6 @@ ENTRIES = PAGE_TOKENS // C4_RATIO  # index-K entries a page
 # of a dead row, by why it is dead
 _LANES = {"padding": "padding lane", "incomplete": "row"}
 _KINDS = {"padding": "padding", "incomplete": "decode"}
-
-
-class Owners(Protocol):
-    """Who holds a page now."""
-
-    def owner_of(self, page: int) -> str | None:
-        """``request 7``, ``cache``, or None for a free or reserved page."""
-        ...
-
-    def generation_of(self, page: int) -> int:
-        """Changes whenever the page is taken anew, not when its request leaves it to the cache."""
-        ...
 
 
 class WriteWatch(Protocol):

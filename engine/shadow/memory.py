@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.events import EventLog
     from engine.pools.device import Pool
     from engine.shadow.clocks import Clock
-    from engine.shadow.ledger import Owners
+    from engine.shadow.pages import Owners
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Owners(Protocol):
         ...
 
     def generation_of(self, page: int) -> int:
-        """Changes whenever the page is handed out anew."""
+        """Changes whenever the page is taken anew, not when its request leaves it to the cache."""
         ...
 
 
