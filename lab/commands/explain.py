@@ -10,7 +10,6 @@ from lab.commands import options as o
 from lab.commands.output import show, show_json
 from lab.errors import UserError
 
-ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]
 Session = Annotated[
     int | None,
     typer.Option("--session", min=0, help="This session; by default the most telling one."),
@@ -20,7 +19,7 @@ Every = Annotated[bool, typer.Option("--all", help="A line for each corrupt sess
 
 def explain(
     run: o.Run = "last",
-    arm: ArmName = None,
+    arm: o.ArmName = None,
     session: Session = None,
     every: Every = False,
     db: o.Db = o.DB,

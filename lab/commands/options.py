@@ -23,6 +23,7 @@ ScenarioFile = Annotated[
     typer.Argument(metavar="SCENARIO", help="A scenario file, or its bare name in scenarios/."),
 ]
 Run = Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id, part of it, or `last`.")]
+ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]
 Db = Annotated[
     Path, typer.Option("--db", metavar="PATH", help="The results database.", show_default=True)
 ]

@@ -8,7 +8,6 @@ import typer
 
 from lab.commands import options as o
 
-ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]
 Session = Annotated[int | None, typer.Option("--session", min=0, help="Only this session.")]
 Rooms = Annotated[
     bool, typer.Option("--rooms", help="The rooms of disaggregated arms, instead of replies.")
@@ -24,7 +23,7 @@ REPLIES, ROOMS = 3, 20
 
 def show(
     run: o.Run = "last",
-    arm: ArmName = None,
+    arm: o.ArmName = None,
     session: Session = None,
     rooms: Rooms = False,
     limit: Limit = None,

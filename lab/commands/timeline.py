@@ -10,7 +10,6 @@ import typer
 from lab.commands import options as o
 from lab.commands.output import note, show, show_json
 
-ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]
 Session = Annotated[
     int | None,
     typer.Option("--session", min=0, help="Only this session, and what went on meanwhile."),
@@ -27,7 +26,7 @@ File = Annotated[
 
 def timeline(
     run: o.Run = "last",
-    arm: ArmName = None,
+    arm: o.ArmName = None,
     session: Session = None,
     out: File = None,
     db: o.Db = o.DB,
