@@ -1,0 +1,97 @@
+"""How long something takes on a GPU: medians of graph replays over inputs that no cache holds.
+
+Rule: figures to read, never a test. Nothing here knows a kernel.
+"""
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
+
+import torch
+from torch import Tensor
+
+REPEATS = 20
+CACHE_BYTES = 60 << 20  # the L2 of an H200
+Call = Callable[[Any], object]
+
+
+def replay_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> float:
+    """Milliseconds of one call: the median over `repeats` replays of a graph that calls it on each
+    of `inputs` in turn.
+    """
+    graph = _captured(call, inputs)
+    for _ in range(3):
+        graph.replay()
+    return _median_ms(graph.replay, repeats) / len(inputs)
+
+
+def eager_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> float:
+    """The same without a graph: for calls that cannot be captured, or that run for long."""
+
+    def all_of_them() -> None:
+        for each in inputs:
+            call(each)
+
+    all_of_them()
+    return _median_ms(all_of_them, repeats) / len(inputs)
+
+
+def sets_needed(resident_bytes: int, most_bytes: int = 8 << 30) -> int:
+    """How many sets of inputs it takes until one has left the cache before it is used again."""
+    wanted = -(-3 * CACHE_BYTES // max(1, resident_bytes)) + 1
+    return max(1, min(wanted, 64, most_bytes // max(1, resident_bytes)))
+
+
+def copy_bytes_per_s(size: int = 1 << 30) -> float:
+    """Bytes read and written a second by a copy of `size` bytes on the device: its ceiling."""
+    src = torch.empty(size, dtype=torch.uint8, device="cuda").random_(0, 255)
+    dst = torch.empty_like(src)
+    return 2 * size / eager_ms(lambda _: dst.copy_(src), [None]) * 1e3
+
+
+def link_bytes_per_s(to_device: bool, size: int = 1 << 28) -> float:
+    """Bytes a second that cudaMemcpy moves between pinned host memory and the device."""
+    host = torch.empty(size, dtype=torch.uint8, pin_memory=True)
+    device = torch.empty(size, dtype=torch.uint8, device="cuda")
+    dst, src = (device, host) if to_device else (host, device)
+    return size / eager_ms(lambda _: dst.copy_(src, non_blocking=True), [None]) * 1e3
+
+
+def matrix_flops_per_s(dtype: torch.dtype, n: int = 8192) -> float:
+    """Operations a second of an n x n x n product of random bf16 or e4m3 matrices."""
+    a, b = (torch.randn(n, n, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    if dtype == torch.bfloat16:
+        return 2 * n**3 / eager_ms(lambda _: torch.mm(a, b), [None]) * 1e3
+    a8, b8 = a.to(dtype), b.to(dtype).t()
+    one = torch.ones((), device="cuda")
+
+    def product(_: object) -> Tensor:
+        return torch._scaled_mm(a8, b8, one, one, out_dtype=torch.bfloat16)
+
+    return 2 * n**3 / eager_ms(product, [None]) * 1e3
+
+
+def _captured(call: Call, inputs: Sequence[Any]) -> torch.cuda.CUDAGraph:
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):  # kernels are compiled outside the graph
+        for each in inputs[:2]:
+            call(each)
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for each in inputs:
+            call(each)
+    return graph
+
+
+def _median_ms(work: Callable[[], object], repeats: int) -> float:
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    spent = []
+    for _ in range(repeats):
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        spent.append(start.elapsed_time(end))
+    return float(median(spent))
