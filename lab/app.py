@@ -26,6 +26,7 @@ from lab.commands import (
     doctor,
     explain,
     judge,
+    kernels,
     replay,
     report,
     run,
@@ -66,6 +67,7 @@ for command in (
     app.command()(command)
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(bench.app, name="bench")
+app.add_typer(kernels.app, name="kernels")
 app.command()(catalog.catalog)
 app.command()(doctor.doctor)
 

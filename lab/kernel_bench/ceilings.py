@@ -1,0 +1,45 @@
+"""What the device can do at most, measured in the same run: a case's floor is made of it.
+
+Rule: a floor is the larger of its bytes over the link that bounds them and its operations over the
+matrix rate; nothing is taken from a data sheet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from kernels import timing
+
+if TYPE_CHECKING:
+    from kernels.production.case import Case
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Bytes a second of each link, read and written bytes counted; operations a second."""
+
+    hbm: float
+    h2d: float
+    d2h: float
+    bf16: float
+    fp8: float
+
+    def floor_ms(self, case: Case) -> float:
+        """Milliseconds under which no version of a case can be."""
+        links = {"hbm": self.hbm, "h2d": self.h2d, "d2h": self.d2h}
+        matrix = {"bf16": self.bf16, "fp8": self.fp8}
+        return 1e3 * max(case.moved_bytes / links[case.link], case.flops / matrix[case.matrix])
+
+
+def measured() -> Ceilings:
+    """The ceilings of the CUDA device here; takes a few seconds."""
+    return Ceilings(
+        hbm=timing.copy_bytes_per_s(),
+        h2d=timing.link_bytes_per_s(to_device=True),
+        d2h=timing.link_bytes_per_s(to_device=False),
+        bf16=timing.matrix_flops_per_s(torch.bfloat16),
+        fp8=timing.matrix_flops_per_s(torch.float8_e4m3fn),
+    )

@@ -1,0 +1,31 @@
+"""The CUDA device that kernels are measured on, and what else a figure depends on.
+
+Rule: without a device nothing is measured, and that is said in one line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from engine.clock import wall_date
+from lab.errors import TargetError
+from lab.versions import installed
+
+
+def require() -> None:
+    """Raises TargetError where there is no CUDA device."""
+    if not torch.cuda.is_available():
+        raise TargetError("kernels are measured on a CUDA device, and there is none here")
+
+
+def described() -> dict[str, Any]:
+    """Device, torch, Triton, CUDA and the date: JSON-ready."""
+    return {
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
+        "torch": torch.__version__,
+        "triton": installed("triton"),
+        "cuda": torch.version.cuda,
+        "date": wall_date().date().isoformat(),
+    }
