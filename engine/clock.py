@@ -3,6 +3,10 @@
 Under the virtual clock an asyncio loop never sleeps: when nothing is ready it jumps to the next
 timer, so a 300 s timeout costs microseconds and two runs of one seed see the same times. When
 nothing is ready and no timer is set, nothing can ever happen again: that is ``Stalled``.
+
+Under a wall clock the same loop sleeps until its next timer, and the times are those of the
+machine. A stall is found there by the same test and at once, so no limit of silence is needed:
+whatever runs here has no threads, and no sockets that could wake it.
 """
 
 from __future__ import annotations
@@ -21,12 +25,12 @@ from engine.errors import Stalled
 T = TypeVar("T")
 
 
-class _JumpSelector(selectors.DefaultSelector):
-    """A selector that, instead of waiting for ``timeout``, moves its loop's clock by it."""
+class _Selector(selectors.DefaultSelector):
+    """A selector that leaves it to its loop what becomes of a wait."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.loop: VirtualLoop | None = None
+        self.loop: _Loop | None = None
 
     def select(self, timeout: float | None = None) -> Any:
         ready = super().select(0)
@@ -34,27 +38,29 @@ class _JumpSelector(selectors.DefaultSelector):
             return ready
         if timeout is None:
             self.loop.stall()
-        else:
-            self.loop.jump()
-        return ready
+            return ready
+        seconds = self.loop.wait(timeout)
+        return super().select(seconds) if seconds else ready
 
 
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose ``time()`` moves only when nothing else can run. Seconds."""
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop that knows when nothing can ever happen again. ``kind`` names its time."""
+
+    kind = ""
 
     def __init__(self) -> None:
-        selector = _JumpSelector()
+        selector = _Selector()
         super().__init__(selector)
         selector.loop = self
-        self._now = 0.0
         self._main: asyncio.Task[Any] | None = None
         self._born: WeakKeyDictionary[asyncio.Task[Any], int] = WeakKeyDictionary()
         self._tasks = 0
         self.set_task_factory(_numbered)
         self._stall: str | None = None  # why nothing could ever happen again, once that is so
 
-    def time(self) -> float:
-        return self._now
+    def wait(self, timeout: float) -> float:
+        """Nothing is ready before the next timer, ``timeout`` s away: how long to sleep, really."""
+        return timeout
 
     def busy(self) -> bool:
         """Whether callbacks are ready now. A timeout of 0 does not say so: at late times a timer
@@ -71,17 +77,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """The tasks that still run, in the order of their creation."""
         return sorted(asyncio.all_tasks(self), key=lambda task: self._born.get(task, 0))
 
-    def jump(self) -> None:
-        """Move to the next timer; always forward, even where a float's last bit is coarse."""
-        handles: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
-        if handles:
-            self._now = max(handles[0].when(), math.nextafter(self._now, math.inf))
-
     def stall(self) -> None:
         """Cancel the main task, which waits for something that cannot come; the first time only."""
         if self._main is None or self._main.done() or self._stall is not None:
             raise Stalled(self._stall or "nothing is scheduled and the main task cannot be woken")
-        self._stall = f"stalled at {self._now:.6f} s of virtual time"
+        self._stall = f"stalled at {self.time():.6f} s of {self.kind} time"
         self._main.cancel(self._stall)
 
     def run_main(self, coro: Coroutine[Any, Any, T]) -> T:
@@ -101,16 +101,57 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return result
 
 
+class VirtualLoop(_Loop):
+    """An event loop whose ``time()`` moves only when nothing else can run. Seconds."""
+
+    kind = "virtual"
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        super().__init__()
+
+    def time(self) -> float:
+        return self._now
+
+    def wait(self, timeout: float) -> float:
+        """Move to the next timer; always forward, even where a float's last bit is coarse."""
+        handles: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+        if handles:
+            self._now = max(handles[0].when(), math.nextafter(self._now, math.inf))
+        return 0.0
+
+
+class WallLoop(_Loop):
+    """An event loop whose ``time()`` is the machine's, from 0 s on when it is made."""
+
+    kind = "wall"
+
+    def __init__(self) -> None:
+        self._made = time.monotonic()
+        super().__init__()
+
+    def time(self) -> float:
+        return time.monotonic() - self._made
+
+
 def _numbered(loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> asyncio.Task[Any]:
     task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
-    assert isinstance(loop, VirtualLoop)
+    assert isinstance(loop, _Loop)
     loop.adopt(task)
     return task
 
 
 def run(coro: Coroutine[Any, Any, T]) -> T:
     """Run ``coro`` under a fresh virtual clock that starts at 0 s."""
-    loop = VirtualLoop()
+    return _run(VirtualLoop(), coro)
+
+
+def run_wall(coro: Coroutine[Any, Any, T]) -> T:
+    """Run ``coro`` under a wall clock that starts at 0 s; raises ``Stalled`` as `run` does."""
+    return _run(WallLoop(), coro)
+
+
+def _run(loop: _Loop, coro: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.set_event_loop(loop)
         return loop.run_main(coro)
@@ -118,7 +159,7 @@ def run(coro: Coroutine[Any, Any, T]) -> T:
         _close(loop)
 
 
-def _close(loop: VirtualLoop) -> None:
+def _close(loop: _Loop) -> None:
     """Cancel what still runs and close the loop, so that nothing leaks into the next run."""
     try:
         left = loop.unfinished()

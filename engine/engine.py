@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import clock
 from engine.assembly import assemble
+from engine.devices import choose
 from engine.errors import EngineError
 from engine.events import EventLog
 from engine.handle import Handle
@@ -186,7 +187,9 @@ class Engine:
     async def _after(
         self, batch: Batch, work: Callable[[], tuple[Sequence[int], float]]
     ) -> Sequence[int]:
-        """What ``work`` answers, once its seconds have passed; a wall clock needs no help."""
+        """What ``work`` answers, once its seconds have passed; by a wall clock they have, and
+        readers get their turn.
+        """
         await self.role.forward(batch)
         self._computing = True
         try:
@@ -221,7 +224,8 @@ class Engine:
 
 
 def operations(config: EngineConfig) -> Ops:
-    """What computes on the engine's device."""
+    """What computes on the engine's device. Raises ``ConfigError`` where that is not here."""
+    choose(config.device)
     return Ops.reference() if config.device == "cpu" else Ops.triton()
 
 

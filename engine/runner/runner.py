@@ -9,6 +9,7 @@ import torch
 
 from engine import clock
 from engine.config import PAGE_TOKENS
+from engine.devices import wait_for
 from engine.runner import step_cost
 from engine.runner.eager import EagerDecode
 from engine.runner.graph import CapturedDecode
@@ -59,6 +60,7 @@ class Runner:
         self.kv_bytes = step_cost.kv_bytes_per_token(config.index_k)
         self.table = RowTable(config)
         self.steps = 0
+        self._began_s = 0.0  # when the step's work began
         self._decode: EagerDecode | CapturedDecode = (
             CapturedDecode(model, pools, config, dead_rows, store)
             if config.graph
@@ -117,7 +119,7 @@ class Runner:
         """
         tokens = sum(len(inputs.tokens) for inputs, _ in chunks)
         seconds = step_cost.prefill_s(self.hardware, tokens)
-        self.gate.begin(seconds, late_s, batch.load, batch.restored)
+        self._begin(batch, seconds, late_s)
         sampled = [self._run_chunk(*chunk) for chunk in reversed(chunks)]
         self.events.count("prefill_tokens", tokens)
         self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
@@ -146,7 +148,7 @@ class Runner:
         size = self._decode.padded(rows)
         read = sum(batch.seq_lens) * self.kv_bytes + size * step_cost.window_bytes()
         seconds = step_cost.decode_s(self.hardware, size, read, self._captured(rows))
-        self.gate.begin(seconds, late_s, batch.load, batch.restored)
+        self._begin(batch, seconds, late_s)
         out = self._decode.run(inputs)
         self.table.next_token[inputs.req_slots] = out
         if (trace := self._observe(lanes=size)) is not None:
@@ -178,10 +180,21 @@ class Runner:
             self.ledger.observe(trace, self.steps, lanes)
         return trace
 
+    def _begin(self, batch: Batch, seconds: float, late_s: float) -> None:
+        """A step of ``seconds`` begins, ``late_s`` from now."""
+        self._began_s = clock.now()
+        self.gate.begin(seconds, late_s, batch.load, batch.restored)
+
     def _span(self, name: str, late_s: float, seconds: float, **more: Field) -> None:
-        """Tell of a step that lasts until ``seconds`` from now; it bears its last number."""
+        """Tell of a step that lasts until ``seconds`` from now; it bears its last number. By a wall
+        clock it has lasted from its beginning until the device was through.
+        """
         now, told = clock.now(), {"step": self.steps, "free": self._free_pages()}
-        span(self.events, "compute", name, now + late_s, now + seconds, **told, **more)
+        start, end = now + late_s, now + seconds
+        if not clock.is_virtual():
+            wait_for(self.config.device)
+            start, end = self._began_s, clock.now()
+        span(self.events, "compute", name, start, end, **told, **more)
 
     def _captured(self, rows: int) -> bool:
         return self.config.graph and rows <= self.config.graph_max_bs
