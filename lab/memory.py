@@ -35,10 +35,12 @@ def pool_bytes(config: EngineConfig) -> dict[str, int]:
 def too_large(config: EngineConfig) -> str | None:
     """Why the pools of this engine can never be allocated here; None where they can.
 
-    The bundled engine keeps the device's pools in the machine's own memory too, and a pair those of
-    every rank of both sides.
+    The bundled engine keeps the device's pools in the machine's own memory too, unless it has a
+    GPU, and a pair those of every rank of both sides.
     """
     needed, has = pool_bytes(config), machine_bytes()
+    if config.device != "cpu":
+        needed = {tier: size for tier, size in needed.items() if tier == "host"}
     if sum(needed.values()) <= has:
         return None
     return f"the pools need {spelled(needed)}; the machine has {gib(has)}"

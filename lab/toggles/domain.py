@@ -34,6 +34,11 @@ def choice(*options: str) -> Domain:
     return Domain(Literal[options], ", ".join(options), options)
 
 
+def pattern(regex: str, words: str, options: tuple[str, ...] = ()) -> Domain:
+    """Text that ``regex`` matches whole; ``options`` are those that a near miss may have meant."""
+    return Domain(Annotated[str, Field(strict=True, pattern=f"^({regex})$")], words, options)
+
+
 def sizes(*options: int) -> Domain:
     """One of a few whole numbers."""
     return Domain(Literal[options], ", ".join(map(str, options)))

@@ -62,7 +62,7 @@ def test_a_name_is_registered_once() -> None:
 
 
 def test_whatever_an_operator_could_set_on_the_engine_is_a_toggle() -> None:
-    assembly = {"max_running", "device", "seed", "build", "model"}
+    assembly = {"max_running", "seed", "build", "model"}
     assert {field.name for field in fields(EngineConfig)} - assembly <= set(TOGGLES.all())
 
 
