@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from engine.disagg.records import RoomDigest, RoomRecord
 
 
+NO_DIGEST = "wall clock: not reproducible"  # instead of a digest of times that nobody sees twice
+
+
 @dataclass(frozen=True)
 class TurnPlan:
     """What one turn must answer: known before anything is sent."""

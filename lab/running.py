@@ -16,6 +16,7 @@ from lab.errors import Interrupted, ScenarioError, TargetError, UserError
 from lab.progress import RunProgress
 from lab.report.figures import save_figures
 from lab.report.markdown import markdown
+from lab.scenario.checks import no_device
 from lab.scenario.loader import expectations
 from lab.store import RunStatus, open_results
 from lab.targets import failure
@@ -78,11 +79,13 @@ def run_scenario(
 
 
 def _check_arms(scenario: Scenario) -> None:
-    """Raise `ScenarioError` for a file that is for another command."""
+    """Raise `ScenarioError` for a file that is for another command, or for another machine."""
     if not scenario.arms:
         other = "bisect" if scenario.toggles else "sweep"
         what = f"no arms to run; `kvlab {other} {scenario.path}` makes its own"
         raise ScenarioError(f"{scenario.path}: {what}")
+    for found in no_device(scenario):
+        raise found.error(str(scenario.path))
 
 
 def _check_served(run: str, history: ArmHistory) -> None:

@@ -76,6 +76,10 @@ def find(results: Results, run: str, session: int, arm: str | None = None) -> Ca
     """
     verdicts = {found.name: found for found in results.verdict(run).arms}
     stored, findings = results.run(run), results.findings(run)
+    scenario = parse_scenario(stored.yaml, f"scenario of run {run}")
+    if scenario.clock == "wall":
+        what = "went by a wall clock, whose times no replay sees again"
+        raise UserError(f"run {run} {what}; run its scenario anew with --set clock=virtual")
     if arm is not None and arm not in verdicts:
         accepted = ", ".join(repr(name) for name in verdicts)
         hint = did_you_mean(arm, verdicts)
@@ -93,7 +97,6 @@ def find(results: Results, run: str, session: int, arm: str | None = None) -> Ca
     if len(failed) != 1:
         raise UserError(_which([it.arm for it in there], failed, session))
     (history,) = results.histories(run, failed[0])
-    scenario = parse_scenario(stored.yaml, f"scenario of run {run}")
     settings = {key: value for key, value in history.settings.items() if key in scenario.base}
     named = next(found for found in scenario.arms if found.name == history.name)
     named = named.model_copy(update={"overrides": settings})  # presets may have changed since

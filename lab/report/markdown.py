@@ -51,8 +51,7 @@ def markdown(
         *(["## Figures", *map(image, figures)] if figures else []),
         "## To repeat it",
         *([repeat(stored)] if stored is not None else []),
-        f"Seed {verdict.seed}; {verdict.wall_s:.1f} s of wall clock, "
-        f"{verdict.virtual_s:.1f} s of the arms' clocks.",
+        f"Seed {verdict.seed}; {words.took(verdict)}.",
         settings(verdict.arms),
     ]
     return "\n\n".join(parts) + "\n"

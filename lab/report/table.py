@@ -61,7 +61,6 @@ def run_report(verdict: RunVerdict) -> RenderableType:
     which = f"run {verdict.run}, scenario {verdict.scenario}, seed {verdict.seed}"
     if not verdict.arms:
         return Group(head, Text(which, style="dim"))
-    took = f"{verdict.wall_s:.1f} s of wall clock, {verdict.virtual_s:.1f} s of the arms' clocks"
     return Group(
         head,
         Text(which, style="dim"),
@@ -69,7 +68,7 @@ def run_report(verdict: RunVerdict) -> RenderableType:
         *exposure_table(verdict.arms),
         *wrong_table(verdict.arms),
         notes(verdict),
-        Text(took, style="dim"),
+        Text(words.took(verdict), style="dim"),
     )
 
 

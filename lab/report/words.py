@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lab.records import NO_DIGEST
+
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, Comparison, RunVerdict
 
@@ -99,6 +101,14 @@ def p_against_first(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
     """Fisher's p of this arm against the first one."""
     pair = against_first(verdict, arm)
     return None if pair is None else pair.p_value
+
+
+def took(verdict: RunVerdict) -> str:
+    """How long a run took, by either clock, and whether it can be had again."""
+    said = f"{verdict.wall_s:.1f} s of wall clock, {verdict.virtual_s:.1f} s of the arms' clocks"
+    if any(arm.history_digest == NO_DIGEST for arm in verdict.arms):
+        return f"{said}, which went by the wall's: not reproducible"
+    return said
 
 
 def note(verdict: RunVerdict, arm: ArmVerdict) -> str:

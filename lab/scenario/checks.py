@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from pydantic import ValidationError
 
 from engine.config import PAGE_TOKENS, EngineConfig
 from engine.defects import catalog
+from engine.devices import check_device
 from engine.disagg.wires import check_wire
 from engine.errors import ConfigError
 from engine.shapes import check_peers
@@ -45,6 +47,9 @@ def unsearchable(scenario: Scenario) -> Iterator[Problem]:
 
     The arms of the file may be run all the same, so this is no mistake until somebody bisects.
     """
+    if scenario.clock == "wall":
+        yield Problem(("clock",), "a search runs trials again, which no wall clock does", "virtual")
+    yield from no_device(scenario)
     for one in placed(scenario):
         if one.arm in scenario.ends:
             yield from _sizes(scenario, one)
@@ -70,10 +75,28 @@ def _absent(scenario: Scenario, one: Placed) -> Iterator[Problem]:
         yield _at(scenario, one, str(error), error.keys)
 
 
+def no_device(scenario: Scenario) -> Iterator[Problem]:
+    """The first arm whose device this machine lacks. A file is none the worse for it elsewhere."""
+    spelled = [one for one in placed(scenario) if one.arm in (scenario.arms or scenario.ends)]
+    for one in spelled:
+        found = list(_elsewhere(scenario, one))
+        yield from found
+        if found:
+            return
+
+
+def _elsewhere(scenario: Scenario, one: Placed) -> Iterator[Problem]:
+    try:
+        check_device(scenario.settings(one.arm)["device"])
+    except ConfigError as error:
+        yield _at(scenario, one, str(error), error.keys)
+
+
 def refusal(scenario: Scenario, arm: Arm) -> str:
     """Why this arm cannot be run here, in one line; empty where it can."""
     one = Placed(arm, ())
-    for found in (*_sizes(scenario, one), *_absent(scenario, one)):
+    every = _sizes(scenario, one), _absent(scenario, one), _elsewhere(scenario, one)
+    for found in chain.from_iterable(every):
         return f"{found.what}; accepted: {found.accepted}" if found.accepted else found.what
     return ""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import BaseModel, Field
 
 from lab.scenario.campaign import BISECT, WEIGHT, bisect_keys, ladders
-from lab.scenario.models import Verdict
+from lab.scenario.models import Clock, Verdict
 from lab.scenario.strict import Strict, model
 from lab.toggles import TOGGLES
 from lab.workloads import PRESETS, WORKLOADS
@@ -92,6 +92,7 @@ def scenario_file() -> type[BaseModel]:
             "about": (str, ""),
             "build": (list[str], []),
             "target": (Literal["bundled"], "bundled"),
+            "clock": (Clock, "virtual"),
             "workload": (load, ...),
             "engine": (settings(), {}),
             "arms": (Annotated[list[arm], Field(min_length=1)], None),  # type: ignore[valid-type]
@@ -152,6 +153,8 @@ def accepted_at(path: tuple[str | int, ...]) -> tuple[str, tuple[str, ...]]:
             return ", ".join(get_args(Verdict)), get_args(Verdict)
         case ("target",):
             return "bundled", ("bundled",)
+        case ("clock",):
+            return ", ".join(get_args(Clock)), get_args(Clock)
     return "", ()
 
 

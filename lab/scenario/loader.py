@@ -126,6 +126,7 @@ def _build(given: dict[str, Any], document: Document) -> Scenario:
         about=given.get("about", ""),
         build=tuple(given.get("build", ())),
         target=given.get("target", "bundled"),
+        clock=given.get("clock", "virtual"),
         workload=Workload(kind=kind, preset=preset, sessions=sessions, options=load),
         engine=given.get("engine", {}),
         arms=tuple(_arm(dict(arm)) for arm in given.get("arms", ())),

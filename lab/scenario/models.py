@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 Verdict = Literal["clean", "corrupt", "inconclusive", "wedged", "nondeterministic", "parser_fault"]
+Clock = Literal["virtual", "wall"]
 EVERY_OTHER_ARM = "*"
 ALL_BAD, ALL_GOOD = "every toggle bad", "every toggle good"
 
@@ -75,6 +76,7 @@ class Scenario(Frozen):
     about: str
     build: tuple[str, ...]
     target: str
+    clock: Clock
     workload: Workload
     engine: dict[str, Any]
     arms: tuple[Arm, ...]

@@ -22,7 +22,8 @@ Watch = Callable[["Event"], bool]  # hears each event that is no remark; whether
 class Task:
     """One arm to run: its name, every toggle's value, the build under test and the load.
 
-    It runs to its end, or to the first event of which ``watch`` says so.
+    It runs to its end, or to the first event of which ``watch`` says so; its clock is ``virtual``
+    or ``wall``.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Task:
     plans: tuple[SessionPlan, ...]
     progress: Progress
     watch: Watch | None = None
+    clock: str = "virtual"
 
 
 DIED, SERVED_NOTHING = "the engine died: ", "the engine served nothing: "

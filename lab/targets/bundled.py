@@ -1,4 +1,4 @@
-"""The bundled engine, or a pair of them, in this process and under the virtual clock.
+"""The bundled engine, or a pair of them, in this process, under the virtual clock or by the wall's.
 
 One rule: a wedge is an outcome, not an accident: whatever was received before it is kept, and what
 was not received is recorded as unfinished.
@@ -23,7 +23,7 @@ from engine.serving import open_engine
 from lab.driver import InProcess, Load, Recorder, drive
 from lab.errors import TargetError, UserError
 from lab.planned import announce
-from lab.records import ArmHistory
+from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.base import TARGETS, Task
 from lab.toggles import to_engine_config
 
@@ -45,10 +45,10 @@ def bundled(task: Task) -> ArmHistory:
     # steps are hundreds of small operations: threads that spin at every barrier win a fifth on an
     # idle machine, and lose a factor of four beside one busy neighbour
     torch.set_num_threads(1)
-    run = _Run(task)
+    run, run_on = _Run(task), clock.run_wall if task.clock == "wall" else clock.run
     stalled = None
     try:
-        clock.run(run.main())
+        run_on(run.main())
     except Stalled as wedge:
         stalled = str(wedge)
     except asyncio.CancelledError:
@@ -122,7 +122,8 @@ class _Run:
         """The arm as it is; ``why`` explains the replies that are missing."""
         log = self.engine.events
         replies = self.recorder.replies(*why)
-        return _End(len(log.events), log.digest(), dict(log.counters), replies, at_s)
+        digest = NO_DIGEST if self.task.clock == "wall" else log.digest()
+        return _End(len(log.events), digest, dict(log.counters), replies, at_s)
 
     def _say_if_dead(self) -> None:
         """The cause, where something ended the engine's loop: clients only saw their own errors."""
