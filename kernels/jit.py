@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 AVAILABLE = find_spec("triton") is not None
+# decided once, when kernels are defined; the interpreter multiplies matrices of float32 only
+INTERPRETED: bool = AVAILABLE and import_module("triton").knobs.runtime.interpret
 
 
 class TritonMissing(RuntimeError):
