@@ -37,6 +37,21 @@ def ops(request: pytest.FixtureRequest) -> Ops:
     return Ops.triton()
 
 
+@pytest.fixture(
+    params=[
+        pytest.param("cpu", marks=pytest.mark.kernels),
+        pytest.param("cuda", marks=pytest.mark.gpu),
+    ]
+)
+def device(request: pytest.FixtureRequest) -> str:
+    """Where a kernel itself can be called: interpreted, or compiled."""
+    if request.param == "cpu" and not _kernels_run():
+        pytest.skip("needs TRITON_INTERPRET=1")
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    return str(request.param)
+
+
 @pytest.fixture
 def g() -> torch.Generator:
     """The one source of numbers of a test."""
