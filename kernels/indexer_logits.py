@@ -9,24 +9,18 @@ one.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from kernels.fp8 import (
-    CODE_UNIT,
-    bf16_value,
-    decode_bf16,
-    decode_codes,
-    e4m3_value,
-    has_nan_code,
-    patch_nan,
-)
-from kernels.jit import jit, next_power_of_2, require, tl
+from kernels.fp8 import CODE_UNIT, decode_bf16, decode_codes, e4m3_value, has_nan_code, patch_nan
+from kernels.jit import INTERPRETED, jit, next_power_of_2, require, tl
 from kernels.layout import LayerView
-from kernels.store_index_k import index_planes
 
 BLOCK_PAGES = 64  # pages decoded at a time: their half a million elements stay near the cores
+PROGRAMS = 512  # about four on each of the 132 multiprocessors of an H200
+LONGEST_CHUNK = 32
 
 
 @dataclass(frozen=True)
@@ -41,12 +35,13 @@ class _Run:
 def indexer_logits_ref(
     src: LayerView, q: Tensor, weight: Tensor, page_table: Tensor, lens: Tensor
 ) -> Tensor:
-    """float32 [B, P * page_tokens] logits of q float32 [B, heads, 128], weight [B, heads].
+    """float32 [B, P * page_tokens] logits of q [B, heads, 128] (float32, bfloat16 or e4m3), weight
+    float32 [B, heads].
 
     page_table int32 [B, P]; lens int32 [B] in entries: -inf at and beyond. A prefix of pages that
     rows share is decoded once for all of them.
     """
-    tokens, (batch, heads, dim) = src.layout.page_tokens, q.shape
+    tokens, (batch, heads, dim), q = src.layout.page_tokens, q.shape, q.float()
     dots = q.new_zeros(batch, heads, page_table.shape[1] * tokens)
     each_q, each_dots = q.unbind(0), dots.unbind(0)
     runs = _runs(page_table.tolist(), (-(-lens // tokens)).tolist(), range(batch))
@@ -134,48 +129,109 @@ def _blocks(runs: Iterable[_Run]) -> list[list[_Run]]:
     return blocks
 
 
+@dataclass(frozen=True)
+class LogitsPlan:
+    """How a row is cut up: a program takes `chunk` of its pages (a power of two, at most 32: one
+    warp holds their ids), `stages` - 1 of which are on their way while one is multiplied.
+    """
+
+    chunk: int
+    stages: int
+
+
+def plan_for(fp8: bool, rows: int, width: int) -> LogitsPlan:
+    """The plan for `rows` rows of `width` pages: the longest chunks of which PROGRAMS are left."""
+    chunk = LONGEST_CHUNK
+    while chunk > 1 and rows * -(-width // chunk) < PROGRAMS:
+        chunk //= 2
+    return LogitsPlan(chunk, stages=4 if fp8 else 3)
+
+
+@jit
+def _operand(x, MATRIX: tl.constexpr):
+    if x.dtype == tl.float8e4nv and MATRIX == tl.float32:  # the interpreter's cast loses NaN
+        return e4m3_value(x.to(tl.uint8, bitcast=True))
+    return x.to(MATRIX)
+
+
 @jit
 def _indexer_logits_kernel(
-    q, weight, value, scale, page_table, lens, out, v_page, v_tok, s_page, t_row, o_row,
-    HEADS: tl.constexpr, TOKENS: tl.constexpr, BLOCK: tl.constexpr, FP8: tl.constexpr,
+    q, weight, keys, scale, page_table, lens, out, k_page, s_page, t_row, o_row, width,
+    HEADS: tl.constexpr, PAD: tl.constexpr, TOKENS: tl.constexpr, FP8: tl.constexpr,
+    SPLIT: tl.constexpr, MATRIX: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    b, col = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
-    tok, c = tl.arange(0, BLOCK), tl.arange(0, 128)
-    entry = col * TOKENS + tok
-    live = (tok < TOKENS) & (entry < tl.load(lens + b))
-    # a page beyond the row's length may be any number: no live entry, no load from it
-    page = tl.load(page_table + b * t_row + col).to(tl.int64)
-    at = value + page * v_page + tok[:, None] * v_tok + c[None, :]
-    raw = tl.load(at, mask=live[:, None], other=0)
-    if FP8:
-        keys = e4m3_value(raw)
+    b, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * CHUNK
+    tok, c, h, j = tl.arange(0, TOKENS), tl.arange(0, 128), tl.arange(0, PAD), tl.arange(0, CHUNK)
+    # ids are kept in registers: the load of a page then waits for no other load
+    ids = tl.load(page_table + b * t_row + first + j, mask=first + j < width, other=0)
+    length = tl.load(lens + b) - first * TOKENS
+    at = (b * HEADS + h[:, None]) * 128 + c[None, :]
+    query = tl.load(q + at, mask=h[:, None] < HEADS, other=0.0)  # [PAD, 128]
+    if SPLIT:  # a float32 is the sum of three bfloat16
+        high = query.to(tl.bfloat16)
+        rest = query - high.to(tl.float32)
+        middle = rest.to(tl.bfloat16)
+        low = (rest - middle.to(tl.float32)).to(tl.bfloat16).to(MATRIX)
+        high, middle = high.to(MATRIX), middle.to(MATRIX)
     else:
-        keys = bf16_value(raw)
-    total = tl.zeros([BLOCK], tl.float32)
-    for h in range(HEADS):
-        query = tl.load(q + (b * HEADS + h) * 128 + c)
-        dots = tl.sum(keys * query[None, :], axis=1)
-        # unlike tl.maximum, keeps a NaN
-        total += tl.load(weight + b * HEADS + h) * tl.where(dots < 0.0, 0.0, dots)
-    if FP8:
-        total *= tl.load(scale + page * s_page + tok, mask=live, other=0.0)
-    total = tl.where(live, total, float("-inf"))
-    tl.store(out + b * o_row + entry, total, mask=tok < TOKENS)
+        high = _operand(query, MATRIX)
+    w = tl.load(weight + b * HEADS + h, mask=h < HEADS, other=0.0)
+    last = tl.minimum(CHUNK, width - first)
+    stop = tl.minimum(last, tl.cdiv(length, TOKENS))
+    row = out + b * o_row + first * TOKENS + tok
+    # a page beyond the row's length may be any number: nothing is loaded from it
+    for i in tl.range(0, stop, num_stages=STAGES):
+        page = tl.sum(tl.where(j == i, ids, 0)).to(tl.int64)
+        k = _operand(tl.load(keys + page * k_page + tok[:, None] * 128 + c[None, :]), MATRIX)
+        if SPLIT:
+            dots = tl.dot(k, tl.trans(low))
+            dots = tl.dot(k, tl.trans(middle), dots)
+            dots = tl.dot(k, tl.trans(high), dots)
+        else:
+            dots = tl.dot(k, tl.trans(high))  # [TOKENS, PAD]
+        dots = tl.maximum(dots, 0.0, propagate_nan=tl.PropagateNan.ALL)
+        total = tl.sum(dots * w[None, :], axis=1)
+        if FP8:
+            total *= tl.load(scale + page * s_page + tok)
+        total = tl.where(i * TOKENS + tok < length, total, float("-inf"))
+        tl.store(row + i * TOKENS, total)
+    for i in range(tl.maximum(stop, 0), last):
+        tl.store(row + i * TOKENS, tl.full([TOKENS], float("-inf"), tl.float32))
 
 
 def indexer_logits_triton(
-    src: LayerView, q: Tensor, weight: Tensor, page_table: Tensor, lens: Tensor
+    src: LayerView,
+    q: Tensor,
+    weight: Tensor,
+    page_table: Tensor,
+    lens: Tensor,
+    out: Tensor | None = None,
+    plan: LogitsPlan | None = None,
 ) -> Tensor:
-    """`indexer_logits_ref` as one program a row and page."""
+    """`indexer_logits_ref` on the matrix units: in e4m3 where keys and q both are, else in bfloat16
+    (a float32 q in three pieces, which lose nothing).
+
+    Fills and returns `out`, float32 [B, P * page_tokens] of any row stride, where one is given.
+    """
     require()
-    batch, heads, _ = q.shape
-    value, scale = index_planes(src)
-    tokens, width = value.shape[1], page_table.shape[1]
-    out = q.new_empty(batch, width * tokens)
+    (batch, heads, _), width, tokens = q.shape, page_table.shape[1], src.layout.page_tokens
+    keys, fp8 = src.plane("value"), len(src.layout.planes) > 1
+    scale = src.plane("scale") if fp8 else keys
+    if out is None:
+        out = torch.empty(batch, width * tokens, dtype=torch.float32, device=q.device)
     if out.numel() > 0:
-        _indexer_logits_kernel[(batch, width)](
-            q.contiguous(), weight.contiguous(), value, scale, page_table, lens, out,
-            value.stride(0), value.stride(1), scale.stride(0), page_table.stride(0), out.stride(0),
-            heads, tokens, next_power_of_2(tokens), value.dtype == torch.uint8,
+        plan = plan or plan_for(fp8, batch, width)
+        _indexer_logits_kernel[(batch, -(-width // plan.chunk))](
+            q.contiguous(), weight.contiguous(), keys, scale, page_table, lens, out,
+            keys.stride(0), scale.stride(0), page_table.stride(0), out.stride(0), width,
+            heads, max(16, next_power_of_2(heads)), tokens, fp8, q.dtype == torch.float32,
+            _matrix_dtype(keys.dtype, q.dtype), plan.chunk, plan.stages, num_warps=4,
         )  # fmt: skip
     return out
+
+
+def _matrix_dtype(keys: torch.dtype, q: torch.dtype) -> Any:
+    """What both sides of a product are turned into."""
+    if INTERPRETED:
+        return tl.float32
+    return tl.float8e4nv if keys == q == torch.float8_e4m3fn else tl.bfloat16

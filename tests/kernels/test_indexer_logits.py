@@ -2,12 +2,24 @@
 
 import pytest
 import torch
+from torch import Tensor
 
 from kernels.cases import INDEX_K, filled, index_layout, page_table
+from kernels.indexer_logits import LogitsPlan, indexer_logits_triton, plan_for
+from kernels.layout import LayerView
 from kernels.ops import Ops
 from tests.kernels import restated
 
-SHAPES = [(1, 1, 0), (7, 1, 3), (3, 3, 1), (5, 1, 5)]
+SHAPES = [(1, 1, 0), (7, 1, 3), (3, 3, 1), (5, 1, 5), (2, 2, 1), (2, 16, 0), (1, 64, 0)]
+# of the sum of what the heads add: a matrix unit keeps about 14 bits of a sum of e4m3 products
+WITHIN = {torch.bfloat16: 1e-5, torch.float8_e4m3fn: 2e-3}
+PLANS = [LogitsPlan(chunk, stages) for chunk, stages in ((1, 2), (2, 3), (4, 4), (32, 6))]
+
+
+def float64_logits(src: LayerView, q: Tensor, weight: Tensor, table: Tensor) -> Tensor:
+    """Every entry of every row's pages, dead ones too."""
+    keys = restated.index_keys(src)[table.long()].flatten(1, 2)
+    return ((q.double() @ keys.transpose(1, 2)).relu() * weight.double()[..., None]).sum(1)
 
 
 @pytest.mark.parametrize("dtype", INDEX_K)
@@ -22,8 +34,7 @@ def test_logits_match_float64(
     q = torch.randn(rows, heads, 128, generator=g)
     weight = torch.randn(rows, heads, generator=g)
     logits = ops.indexer_logits(src, q, weight, table, lens)
-    keys = restated.index_keys(src)[table.long()].flatten(1, 2)
-    want = ((q.double() @ keys.transpose(1, 2)).relu() * weight.double()[..., None]).sum(1)
+    want = float64_logits(src, q, weight, table)
     seen = torch.arange(320) < lens[:, None]
     assert logits.shape == (rows, 320)
     torch.testing.assert_close(logits[seen].double(), want[seen], atol=1e-4, rtol=1e-5)
@@ -53,3 +64,78 @@ def test_a_row_does_not_depend_on_its_batch(dtype: str, g: torch.Generator) -> N
         row = slice(i, i + 1)
         alone = logits(src, q[row], weight[row], table[row], lens[row])
         torch.testing.assert_close(alone, together[row], atol=1e-4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("q_dtype", WITHIN, ids=str)
+@pytest.mark.parametrize("dtype", INDEX_K)
+@pytest.mark.parametrize("heads", [3, 64])
+def test_queries_may_be_of_fewer_bits(
+    ops: Ops, dtype: str, q_dtype: torch.dtype, heads: int, g: torch.Generator
+) -> None:
+    src = filled(Ops.reference(), index_layout(dtype), 6, g)
+    table, lens = page_table(2, 6, 3, 1, g), torch.tensor([192, 70], dtype=torch.int32)
+    q = torch.randn(2, heads, 128, generator=g).to(q_dtype)
+    weight = torch.randn(2, heads, generator=g)
+    logits = ops.indexer_logits(src, q, weight, table, lens)
+    seen = torch.arange(192) < lens[:, None]
+    off = (logits - float64_logits(src, q, weight, table))[seen].abs()
+    added = float64_logits(src, q, weight.abs(), table)[seen] + 1.0
+    assert bool((off <= WITHIN[q_dtype] * added).all())
+    assert bool((logits[~seen] == -torch.inf).all())
+
+
+@pytest.mark.parametrize("dtype", INDEX_K)
+@pytest.mark.parametrize("plan", PLANS, ids=str)
+def test_every_plan_gives_the_same(
+    dtype: str, plan: LogitsPlan, device: str, g: torch.Generator
+) -> None:
+    src = filled(Ops.reference(), index_layout(dtype), 9, g)
+    table, lens = page_table(4, 9, 5, 0, g), torch.tensor([320, 1, 0, 129], dtype=torch.int32)
+    for row, length in enumerate(lens.tolist()):
+        table[row, -(-length // 64) :] = 1 << 30  # no such page: a load from it would fault
+    q, weight = torch.randn(4, 2, 128, generator=g), torch.randn(4, 2, generator=g)
+    want = Ops.reference().indexer_logits(src, q, weight, table, lens)
+    src, q, weight, table, lens = _there(device, src, q, weight, table, lens)
+    logits = indexer_logits_triton(src, q, weight, table, lens, plan=plan)
+    torch.testing.assert_close(logits.cpu(), want, atol=1e-4, rtol=1e-5)
+
+
+def test_rows_may_lie_far_apart(device: str, g: torch.Generator) -> None:
+    src = filled(Ops.reference(), index_layout("bf16"), 6, g)
+    table, lens = page_table(3, 6, 3, 0, g), torch.tensor([192, 5, 64], dtype=torch.int32)
+    q, weight = torch.randn(3, 2, 128, generator=g), torch.randn(3, 2, generator=g)
+    want = Ops.reference().indexer_logits(src, q, weight, table, lens)
+    src, q, weight, table, lens = _there(device, src, q, weight, table, lens)
+    wide = torch.zeros(3, 1000, device=device)
+    out = indexer_logits_triton(src, q, weight, table, lens, out=wide[:, 3:195])
+    assert out.data_ptr() == wide[:, 3:].data_ptr()
+    torch.testing.assert_close(out.cpu(), want, atol=1e-4, rtol=1e-5)
+    assert not wide[:, :3].any()
+    assert not wide[:, 195:].any()
+
+
+@pytest.mark.gpu
+def test_a_row_may_begin_past_two_to_the_31(g: torch.Generator) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    src = filled(Ops.reference(), index_layout("fp8"), 3, g)
+    table, lens = page_table(3, 3, 2, 0, g), torch.tensor([128, 5, 64], dtype=torch.int32)
+    q, weight = torch.randn(3, 2, 128, generator=g), torch.randn(3, 2, generator=g)
+    want = Ops.reference().indexer_logits(src, q, weight, table, lens)
+    src, q, weight, table, lens = _there("cuda", src, q, weight, table, lens)
+    # never filled: only the three rows are touched
+    out = torch.empty_strided((3, 128), ((1 << 30) + 64, 1), device="cuda")
+    indexer_logits_triton(src, q, weight, table, lens, out=out)
+    torch.testing.assert_close(out.cpu(), want, atol=1e-4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 4, 64, 128, 8192])
+@pytest.mark.parametrize("width", [1, 32, 64, 1024, 2048])
+def test_a_plan_fills_the_device_where_there_is_work_for_it(rows: int, width: int) -> None:
+    chunk = plan_for(True, rows, width).chunk
+    assert rows * -(-width // chunk) >= min(512, rows * width)
+    assert chunk in (1, 2, 4, 8, 16, 32)
+
+
+def _there(device: str, src: LayerView, *rest: Tensor) -> tuple[LayerView, *tuple[Tensor, ...]]:
+    return LayerView(src.layout, src.pages.to(device)), *(x.to(device) for x in rest)
