@@ -17,6 +17,7 @@ from kernels.fp8 import bf16_value, e4m3_value, ue8m0_value
 from kernels.jit import jit, require, tl
 from kernels.latent import Span, read_latents
 from kernels.layout import LayerView
+from kernels.matrix_attention import AttentionPlan, matrix_attention
 from kernels.store_latent import LATENT, NOPE, ROPE, latent_planes
 
 CHUNK_ROWS = 4096  # latents decoded at a time: their float32 values stay near the cores
@@ -44,8 +45,14 @@ def sparse_attention_ref(
     bias float32 [H, segments]: 0 where a head reads a segment, -inf where not. sink float32 [H]
     adds exp(sink) to the denominator only. Returns out float32 [B, H, hi - lo] for the half-open
     `dims` (default all 512), and lse float32 [B, H]: log sum exp of the seen scores without the
-    sink (as FlashMLA has it); a row that sees nothing gives 0 and -inf.
+    sink (as FlashMLA has it); a row that sees nothing gives 0 and -inf. bfloat16 q gives bfloat16
+    out.
     """
+    if q.dtype == torch.bfloat16:
+        out, lse = sparse_attention_ref(
+            q.float(), segments, bias, sink, rope_only=rope_only, dims=dims
+        )
+        return out.bfloat16(), lse
     span, readers = Span.of(dims, rope_only), bias.tolist()
     step = max(1, CHUNK_ROWS // sum(s.slots.shape[1] for s in segments))
     out = q.new_empty(*q.shape[:2], span.width)
@@ -204,9 +211,18 @@ def sparse_attention_triton(
     *,
     rope_only: bool = False,
     dims: tuple[int, int] | None = None,
+    plan: AttentionPlan | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`sparse_attention_ref` as one program a row, head and segment: an online softmax."""
+    """`sparse_attention_ref` as one program a row, head and segment: an online softmax.
+
+    bfloat16 q, as served: on the matrix units, all 512 dims only, cut as `plan` says or as suits
+    the shape. Raises ValueError if it asks for fewer.
+    """
     require()
+    if q.dtype == torch.bfloat16:
+        if rope_only or dims:
+            raise ValueError("bfloat16 queries score and read all 512 dims")
+        return matrix_attention(q, segments, bias, sink, plan)
     (batch, heads, _), (lo, hi) = q.shape, dims or (0, LATENT)
     first, stop = (lo, min(hi, NOPE)) if rope_only else (0, NOPE)
     acc = q.new_zeros(batch, heads, hi - lo)

@@ -1,13 +1,19 @@
 """One softmax a head over all its segments and the sink, and nothing from what is not seen."""
 
+from functools import partial
+
 import pytest
 import torch
 
 from kernels.cases import ATTENTION, AttentionCase, filled, latent_layout, random_slots
+from kernels.matrix_attention import AttentionPlan
 from kernels.ops import Ops, Segment
 from tests.kernels import restated
 
 TOLERANCE = {"atol": 2e-5, "rtol": 1e-4}
+# bfloat16 rounds the weights and the result, 2**-9 each (the interpreter cuts instead: 2**-8); the
+# scores, hence the lse, are exact products summed in float32
+BF16_OUT, BF16_LSE = 1e-2, 1e-3
 
 
 def segments(g: torch.Generator, rows: int, *widths: int) -> tuple[Segment, ...]:
@@ -115,3 +121,96 @@ def test_a_row_does_not_depend_on_its_batch(g: torch.Generator) -> None:
         one = (Segment(parts[0].view, parts[0].slots[i : i + 1]),)
         alone, _ = attend(q[i : i + 1], one, bias, sink, rope_only=True)
         torch.testing.assert_close(alone, together[i : i + 1], **TOLERANCE)
+
+
+def check_bf16(
+    out: torch.Tensor, lse: torch.Tensor, want: torch.Tensor, want_lse: torch.Tensor
+) -> None:
+    assert out.dtype == torch.bfloat16
+    assert (out.double() - want).norm() < BF16_OUT * want.norm()
+    torch.testing.assert_close(lse.double(), want_lse, atol=BF16_LSE, rtol=0.0)
+
+
+@pytest.mark.parametrize(("heads", "width"), [(16, 65), (64, 130), (80, 20)])
+def test_bfloat16_queries_match_float64(
+    ops: Ops, heads: int, width: int, g: torch.Generator
+) -> None:
+    parts, sink = segments(g, 3, width), torch.randn(heads, generator=g)
+    parts[0].slots[1] = -1
+    q = (torch.randn(3, heads, 512, generator=g) / 20).bfloat16()
+    bias = torch.zeros(heads, 1)
+    out, lse = ops.sparse_attention(q, parts, bias, sink)
+    check_bf16(out, lse, *restate(q, parts, bias, sink))
+    assert bool((out[1] == 0).all())
+
+
+def test_bfloat16_heads_read_the_segments_that_their_bias_allows(
+    ops: Ops, g: torch.Generator
+) -> None:
+    parts, off = segments(g, 2, 70, 17, 5), -torch.inf
+    bias = torch.zeros(16, 3)
+    bias[:4] = torch.tensor([[0.0, off, off], [off, 0.5, 0.0], [0.0, 0.0, 0.0], [off, off, off]])
+    q, sink = (torch.randn(2, 16, 512, generator=g) / 20).bfloat16(), torch.randn(16, generator=g)
+    sink[0] = off
+    out, lse = ops.sparse_attention(q, parts, bias, sink)
+    check_bf16(out, lse, *restate(q, parts, bias, sink))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("blind", [False, True])
+def test_split_and_whole_agree(ops: Ops, blind: bool, g: torch.Generator) -> None:
+    if ops == Ops.reference():
+        pytest.skip("has no chunks")
+    parts, bias, sink = segments(g, 2, 150), torch.zeros(16, 1), torch.randn(16, generator=g)
+    bias[3] = -torch.inf if blind else 0.5
+    q = (torch.randn(2, 16, 512, generator=g) / 20).bfloat16()
+    attend = partial(ops.sparse_attention, q, parts, bias, sink)
+    want = restate(q, parts, bias, sink)
+    for chunk in (64, 128, 192):
+        check_bf16(*attend(plan=AttentionPlan(chunk)), *want)
+
+
+@pytest.mark.parametrize("plane", ["code", "scale", "rope"])
+def test_a_nan_shows_only_in_bfloat16_rows_and_heads_that_see_it(
+    ops: Ops, plane: str, g: torch.Generator
+) -> None:
+    for more in (0, 9):  # alone, or beside another segment
+        parts = segments(g, 3, 12, *([more] if more else []))
+        bad = 300
+        parts[0].slots[parts[0].slots == bad] = bad + 1
+        parts[0].slots[1, 4] = bad
+        value, scale = parts[0].view.plane("value"), parts[0].view.plane("scale")
+        if plane == "scale":
+            scale[1, 44, 2] = 0xFF
+        else:
+            value[1, 44, 130 if plane == "code" else slice(510, 512)] = 0xFF
+        bias = torch.zeros(16, len(parts))
+        bias[5, 0] = -torch.inf
+        q = (torch.randn(3, 16, 512, generator=g) / 20).bfloat16()
+        out, lse = ops.sparse_attention(q, parts, bias, torch.zeros(16))
+        seen = out.isnan().any(2)
+        assert bool(seen[1, :5].all())
+        assert bool(seen[1, 6:].all())
+        assert int(seen.sum()) == 15
+        assert int(lse.isnan().sum()) in (0, 15)
+
+
+def test_bfloat16_reads_codes_and_scales_at_their_ends(ops: Ops, g: torch.Generator) -> None:
+    view = filled(Ops.reference(), latent_layout(64), 3, g)
+    view.plane("value")[1, 0, :448] = torch.arange(448) % 127
+    view.plane("scale")[1, 0] = torch.tensor([0, 1, 9, 120, 127, 130, 140, 0])
+    parts = (Segment(view, torch.tensor([[64]], dtype=torch.int32)),)
+    out, lse = ops.sparse_attention(
+        torch.zeros(1, 16, 512).bfloat16(), parts, torch.zeros(16, 1), torch.full((16,), -torch.inf)
+    )
+    want = restated.latents(view, torch.tensor([64])).expand(16, -1)
+    torch.testing.assert_close(out[0].double(), want, atol=2**-124, rtol=2**-8)  # not subnormals
+    assert bool((lse == 0).all())
+
+
+def test_bfloat16_asks_for_all_dims(ops: Ops, g: torch.Generator) -> None:
+    if ops == Ops.reference():
+        pytest.skip("has every dim for any query")
+    q = torch.zeros(1, 16, 512).bfloat16()
+    with pytest.raises(ValueError, match="all 512 dims"):
+        ops.sparse_attention(q, segments(g, 1, 4), torch.zeros(16, 1), torch.zeros(16), dims=(0, 9))

@@ -1,0 +1,207 @@
+"""Sparse attention of many heads on the matrix units: bfloat16 queries, latents decoded in the
+kernel to bfloat16 (exact: a code has four significant bits), sums in float32.
+
+Rule: a latent is fetched once for all heads of a program, and a row that is dead reads as zeros.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from kernels.fp8 import e4m3_value, ue8m0_value
+from kernels.jit import INTERPRETED, jit, tl
+from kernels.store_latent import LATENT, NOPE
+
+if TYPE_CHECKING:
+    from kernels.layout import LayerView
+    from kernels.sparse_attention import Segment
+
+HEADS = 64  # of a program: the rows of one matrix instruction
+PROCESSORS = 132  # an H200's; a program takes one to itself
+COMBINED = 8  # (row, head) pairs of a program that combines
+
+
+@dataclass(frozen=True)
+class AttentionPlan:
+    """How a call is cut: latents a program reads, latents a product, and Triton's own choices."""
+
+    chunk: int
+    block: int = 64
+    warps: int = 8
+    stages: int = 5  # two blocks of raw rows are on their way while one is worked on
+
+
+def plan_for(rows: int, heads: int, latents: int, block: int = 64) -> AttentionPlan:
+    """The split with the shortest critical path: whole waves of programs, each of which takes two
+    blocks' time to begin and end, and another block and a half for combining if there is a split.
+    """
+    blocks, groups = max(1, -(-latents // block)), -(-heads // HEADS)
+
+    def cost(share: int) -> float:
+        splits = -(-blocks // share)
+        waves = -(-rows * groups * splits // PROCESSORS)
+        return waves * (share + 2) + (1.5 if splits > 1 else 0)
+
+    return AttentionPlan(block * min(range(blocks, 0, -1), key=cost), block)
+
+
+@jit
+def _codes(code, at, live, words, FIRST: tl.constexpr, GROUPS: tl.constexpr, NATIVE: tl.constexpr):
+    # no-position dims FIRST .. FIRST + 64 * GROUPS of latents, [rows, 64 * GROUPS]
+    g, c = tl.arange(0, GROUPS), tl.arange(0, 64)
+    at = at[:, None, None] + FIRST + (g * 64)[None, :, None] + c[None, None, :]
+    raw = tl.load(code + at, mask=live[:, None, None], other=0)
+    unit = ((words[:, None] >> ((g + FIRST // 64) * 8)[None, :]) & 0xFF).to(tl.uint8)
+    # the interpreter's cast reads a NaN code as 480, and it multiplies no bf16 matrices
+    value = raw.to(tl.float8e4nv, bitcast=True).to(tl.float32) if NATIVE else e4m3_value(raw)
+    value *= ue8m0_value(unit)[:, :, None]
+    return value.to(tl.bfloat16 if NATIVE else tl.float32).reshape(words.shape[0], GROUPS * 64)
+
+
+@jit
+def _log(total):
+    # of a sum that may be empty: -inf, without a warning of the interpreter
+    return tl.where(total == 0.0, float("-inf"), tl.log(tl.where(total == 0.0, 1.0, total)))
+
+
+@jit
+def _above(sink, top):
+    # exp(sink - top), cut off where the values beside such a sink vanish anyway
+    return tl.exp(tl.minimum(sink - top, 80.0))
+
+
+@jit
+def _attend_kernel(
+    q, slots, bias, sink, out, lse, code, rope, scale, code_page, rope_page, scale_page,
+    N, H, place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr,
+    BLOCK: tl.constexpr, STAGES: tl.constexpr, NATIVE: tl.constexpr,
+):  # fmt: skip
+    # latents CHUNK * y .. of one segment; dims are 256 + 128 + 64 of codes and 64 of rope
+    b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
+    real, c = (h < H)[:, None], tl.arange(0, 64)[None, :]
+    c0, c1 = tl.arange(0, 256)[None, :], tl.arange(0, 128)[None, :] + 256
+    p_q = q + (b * H + h)[:, None] * 512
+    KIND: tl.constexpr = tl.bfloat16 if NATIVE else tl.float32
+    q0 = tl.load(p_q + c0, mask=real, other=0.0).to(KIND)
+    q1 = tl.load(p_q + c1, mask=real, other=0.0).to(KIND)
+    q2 = tl.load(p_q + 384 + c, mask=real, other=0.0).to(KIND)
+    q3 = tl.load(p_q + 448 + c, mask=real, other=0.0).to(KIND)
+    a0, a1 = tl.zeros((64, 256), tl.float32), tl.zeros((64, 128), tl.float32)
+    a2, a3 = tl.zeros((64, 64), tl.float32), tl.zeros((64, 64), tl.float32)
+    top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64,), tl.float32)
+    first = tl.program_id(1) * CHUNK
+    for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=STAGES):
+        i = start + tl.arange(0, BLOCK)
+        slot = tl.load(slots + b * N + i, mask=i < N, other=-1)
+        live, page, tok = slot >= 0, (slot // TOKENS).to(tl.int64), slot % TOKENS
+        words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
+        at = page * code_page + tok * 576
+        k0 = _codes(code, at, live, words, 0, 4, NATIVE)
+        k1 = _codes(code, at, live, words, 256, 2, NATIVE)
+        k2 = _codes(code, at, live, words, 384, 1, NATIVE)
+        at = (page * rope_page + tok * 288)[:, None] + c
+        k3 = tl.load(rope + at, mask=live[:, None], other=0.0).to(KIND)
+        score = tl.dot(q1, k1.T, tl.dot(q0, k0.T))
+        score = tl.dot(q3, k3.T, tl.dot(q2, k2.T, score))
+        score = tl.where(live[None, :], score * 1.4426950408889634, float("-inf"))
+        new = tl.maximum(top, tl.max(score, axis=1))
+        weight, fade = tl.exp2(score - new[:, None]), tl.exp2(top - new)
+        total, top = total * fade + tl.sum(weight, axis=1), new
+        weight, fade = weight.to(KIND), fade[:, None]
+        a0, a1 = tl.dot(weight, k0, a0 * fade), tl.dot(weight, k1, a1 * fade)
+        a2, a3 = tl.dot(weight, k2, a2 * fade), tl.dot(weight, k3, a3 * fade)
+    extra = tl.load(bias + h, mask=h < H, other=float("-inf"))
+    read, top = extra > float("-inf"), top * 0.6931471805599453 + extra
+    total = tl.where(read, total, 0.0)
+    row = (b * H + h) * CHUNKS + place + tl.program_id(1)
+    tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=h < H)
+    if CHUNKS == 1:
+        total += _above(tl.load(sink + h, mask=h < H, other=0.0), top)
+    share = tl.where(read, 1.0 / tl.maximum(total, 1e-37), 0.0)[:, None]
+    # a head that does not read the segment shows no NaN of it
+    a0, a1 = tl.where(read[:, None], a0, 0.0) * share, tl.where(read[:, None], a1, 0.0) * share
+    a2, a3 = tl.where(read[:, None], a2, 0.0) * share, tl.where(read[:, None], a3, 0.0) * share
+    p_out = out + row[:, None] * 512
+    tl.store(p_out + c0, a0.to(out.dtype.element_ty), mask=real)
+    tl.store(p_out + c1, a1.to(out.dtype.element_ty), mask=real)
+    tl.store(p_out + 384 + c, a2.to(out.dtype.element_ty), mask=real)
+    tl.store(p_out + 448 + c, a3.to(out.dtype.element_ty), mask=real)
+
+
+@jit
+def _combine_kernel(
+    part, part_lse, sink, out, lse, count, H, CHUNKS: tl.constexpr, ROWS: tl.constexpr
+):
+    # one softmax of (row, head) from those of its chunks, and the sink
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    real, c = row < count, tl.arange(0, 512)[None, :]
+    top, total = tl.full((ROWS,), -1e30, tl.float32), tl.zeros((ROWS,), tl.float32)
+    for i in range(CHUNKS):
+        top = tl.maximum(top, tl.load(part_lse + row * CHUNKS + i, mask=real, other=0.0))
+    acc = tl.zeros((ROWS, 512), tl.float32)
+    for i in range(CHUNKS):
+        at = row * CHUNKS + i
+        weight = tl.exp(tl.load(part_lse + at, mask=real, other=0.0) - top)
+        total += weight
+        more = tl.load(part + at[:, None] * 512 + c, mask=real[:, None], other=0.0)
+        acc += weight[:, None] * more
+    extra = tl.load(sink + row % H, mask=real, other=0.0)
+    share = 1.0 / tl.maximum(total + _above(extra, top), 1e-37)
+    tl.store(lse + row, _log(total) + top, mask=real)
+    acc *= share[:, None]
+    tl.store(out + row[:, None] * 512 + c, acc.to(out.dtype.element_ty), mask=real[:, None])
+
+
+def matrix_attention(
+    q: Tensor,
+    segments: tuple[Segment, ...],
+    bias: Tensor,
+    sink: Tensor,
+    plan: AttentionPlan | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`sparse_attention_ref` of bfloat16 q [B, H, 512]: out bfloat16, lse float32.
+
+    Weights are rounded to bfloat16 before they meet the values. One launch a segment; chunks, if
+    there are several, are float32 until a last launch combines them.
+    """
+    (batch, heads, _), widths = q.shape, [s.slots.shape[1] for s in segments]
+    plan = plan or plan_for(batch, heads, sum(widths))
+    splits = [-(-width // plan.chunk) for width in widths]
+    out, lse = torch.empty_like(q), q.new_empty(batch, heads, dtype=torch.float32)
+    chunks, q, bias, place = sum(splits), q.contiguous(), bias.t().contiguous(), 0
+    if batch == 0 or chunks == 0:
+        return out.zero_(), lse.fill_(-torch.inf)
+    shape = (batch, heads, chunks)
+    part = out if chunks == 1 else q.new_empty(*shape, LATENT, dtype=torch.float32)
+    part_lse = lse if chunks == 1 else q.new_empty(shape, dtype=torch.float32)
+    for i, (s, split) in enumerate(zip(segments, splits, strict=True)):
+        if split:
+            planes = _planes(s.view)
+            _attend_kernel[(batch, split, -(-heads // HEADS))](
+                q, s.slots.contiguous(), bias[i], sink, part, part_lse,
+                *planes, *[p.stride(0) for p in planes], widths[i], heads, place,
+                chunks, s.view.layout.page_tokens, plan.chunk, plan.block, plan.stages,
+                not INTERPRETED, num_warps=plan.warps,
+            )  # fmt: skip
+        place += split
+    if chunks > 1:
+        count = batch * heads
+        _combine_kernel[(-(-count // COMBINED),)](
+            part, part_lse, sink, out, lse, count, heads, chunks, COMBINED
+        )
+    return out, lse
+
+
+def _planes(view: LayerView) -> tuple[Tensor, Tensor, Tensor]:
+    """Codes uint8 [page, token, 448], rope bfloat16 [page, token, 64], a row's scales as one word:
+    int64 [page, token, 1].
+    """
+    value = view.plane("value")
+    rope = value.view(torch.bfloat16)[..., NOPE // 2 :]
+    return value[..., :NOPE], rope, view.plane("scale").view(torch.int64)
