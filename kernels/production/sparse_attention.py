@@ -1,0 +1,139 @@
+"""Sparse attention of whole batches in decode: 64 heads over the 512 latents that an indexer chose
+out of 16,384, alone and with the window and the c128 blocks beside them.
+
+Rule: a row's latents lie in pages of its own, in no order; every slot is live.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from kernels.cases import latent_layout
+from kernels.layout import LayerView
+from kernels.matrix_attention import AttentionPlan, plan_for
+from kernels.production.case import Case, Goal, Peer
+from kernels.sparse_attention import Segment, sparse_attention_triton
+from kernels.store_latent import GROUP, LATENT, NOPE
+
+HEADS = 64
+TOP = (64, 512, 16_384)  # tokens a page, latents a row, latents it chooses from
+WINDOW = (256, 128, 256)
+BLOCKS = (2, 128, 512)
+FLASHMLA_MS = {64: 0.043, 128: 0.042, 512: 0.149}
+GOALS = {64: 1.0, 128: 1.0, 512: 1.3}
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Arguments of the operation: q bfloat16 [B, heads, 512], bias float32 [heads, segments]."""
+
+    q: Tensor
+    segments: tuple[Segment, ...]
+    bias: Tensor
+    sink: Tensor
+
+
+def cases(device: str, small: bool = False) -> Iterator[Case]:
+    """The selected latents at every number of rows, and all three segments at one."""
+    heads, rows = (16, (2, 3)) if small else (HEADS, tuple(FLASHMLA_MS))
+    top, window, blocks = (
+        (t, n // 8, max(t, n // 2)) if small else (t, n, c) for t, n, c in (TOP, WINDOW, BLOCKS)
+    )
+    for n in rows:
+        yield _case(device, n, heads, (top,), f"{n} rows, top {top[1]}")
+    size = f"{rows[0]} rows, window {window[1]} + top {top[1]} + {blocks[1]} of c128"
+    yield _case(device, rows[0], heads, (window, top, blocks), size)
+
+
+def _case(
+    device: str, rows: int, heads: int, parts: tuple[tuple[int, int, int], ...], size: str
+) -> Case:
+    latents = sum(n for _, n, _ in parts)
+    moved = rows * (latents * (584 + 4) + heads * (LATENT * 4 + 4))
+    peer = FLASHMLA_MS.get(rows) if len(parts) == 1 else None
+    return Case(
+        kernel="sparse attention",
+        size=size,
+        make=partial(_inputs, device, rows, heads, parts),
+        ours=_ours,
+        plain=_plain,
+        moved_bytes=moved,
+        flops=2 * rows * heads * latents * 2 * LATENT,
+        peer=Peer("FlashMLA", peer) if peer else None,
+        goal=Goal(GOALS[rows], "peer") if peer else None,
+        candidates={_name(p): partial(_ours, plan=p) for p in _plans(rows, heads, latents)},
+        resident_bytes=moved,
+    )
+
+
+def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
+    """The choice for the shape, half and twice its chunk, and other depths and blocks."""
+    chosen = plan_for(rows, heads, latents).chunk
+    for chunk in sorted({max(64, chosen // 2), chosen, min(2 * chosen, -(-latents // 64) * 64)}):
+        yield AttentionPlan(chunk)
+    yield AttentionPlan(chosen, stages=3)
+    yield AttentionPlan(chosen, block=32)
+    yield AttentionPlan(chosen, block=32, stages=7)
+
+
+def _name(plan: AttentionPlan) -> str:
+    return (
+        f"chunks of {plan.chunk}, blocks of {plan.block}, {plan.warps} warps, {plan.stages} stages"
+    )
+
+
+def _inputs(
+    device: str, rows: int, heads: int, parts: tuple[tuple[int, int, int], ...], seed: int
+) -> Inputs:
+    g = torch.Generator(device).manual_seed(seed)
+    q = torch.randn(rows, heads, LATENT, device=device, generator=g).div_(LATENT**0.5).bfloat16()
+    segments = tuple(_segment(device, rows, *part, g) for part in parts)
+    sink = torch.randn(heads, device=device, generator=g)
+    return Inputs(q, segments, torch.zeros(heads, len(parts), device=device), sink)
+
+
+def _segment(
+    device: str, rows: int, tokens: int, latents: int, context: int, g: torch.Generator
+) -> Segment:
+    """`latents` of each row's `context`, without repetition; its pages are its own."""
+    layout, width = latent_layout(tokens, layers=1), context // tokens
+    view = layout.layer(layout.allocate(1 + rows * width, device), 0)
+    value, scale = view.plane("value"), view.plane("scale")
+    value.random_(generator=g)
+    value.masked_fill_((value & 0x7F) == 0x7F, 0)
+    rope = torch.randn(*value.shape[:2], 64, device=device, generator=g)
+    value[..., NOPE:] = rope.bfloat16().view(torch.uint8)
+    scale.random_(117, 121, generator=g)
+    pages = 1 + torch.randperm(rows * width, device=device, generator=g).view(rows, width)
+    chosen = torch.rand(rows, context, device=device, generator=g).topk(latents).indices
+    slots = pages.gather(1, chosen // tokens) * tokens + chosen % tokens
+    return Segment(view, slots.int())
+
+
+def _ours(x: Inputs, plan: AttentionPlan | None = None) -> tuple[Tensor, Tensor]:
+    return sparse_attention_triton(x.q, x.segments, x.bias, x.sink, plan=plan)
+
+
+def _plain(x: Inputs) -> tuple[Tensor, Tensor]:
+    """Gathers, decodes to bfloat16, and multiplies; the sink is one more score without a value."""
+    rows = torch.cat([_decoded(s.view, s.slots.long()) for s in x.segments], 1)
+    extra = torch.cat([x.bias[:, i : i + 1].expand(-1, s.slots.shape[1])
+                       for i, s in enumerate(x.segments)], 1)  # fmt: skip
+    score = torch.bmm(x.q, rows.transpose(1, 2)).float() + extra
+    sink = x.sink[:, None].expand(len(score), -1, 1)
+    weight = torch.cat([score, sink], 2).softmax(2)[..., :-1]
+    return torch.bmm(weight.bfloat16(), rows), score.logsumexp(2)
+
+
+def _decoded(view: LayerView, slots: Tensor) -> Tensor:
+    """bfloat16 [B, N, 512] of live slots [B, N]."""
+    page, token = slots // view.layout.page_tokens, slots % view.layout.page_tokens
+    value, scale = view.plane("value")[page, token], view.plane("scale")[page, token]
+    unit = torch.exp2(scale[..., : NOPE // GROUP].float() - 127).bfloat16()
+    code = value[..., :NOPE].view(torch.float8_e4m3fn).to(torch.bfloat16)
+    nope = code.unflatten(2, (-1, GROUP)) * unit[..., None]
+    rope = value[..., NOPE:].contiguous().view(torch.bfloat16)
+    return torch.cat([nope.flatten(2), rope], 2)
