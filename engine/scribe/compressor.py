@@ -129,7 +129,7 @@ class Compressor:
         On a CPU only those rows are computed; a captured graph cannot choose, so it computes all.
         """
         rows = torch.arange(len(request), device=request.device)
-        if not request.is_cuda:
+        if request.device.type == "cpu":
             rows = rows[x.live & (x.c128_out_loc > 0)]
             if not len(rows):
                 return
