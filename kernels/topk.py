@@ -5,12 +5,10 @@ Rule: both return the same set: the k largest, NaN above all, and of equal logit
 lowest positions.
 """
 
-# mypy: allow-untyped-defs, allow-incomplete-defs
-
 import torch
 from torch import Tensor
 
-from kernels.jit import jit, next_power_of_2, require, tl
+from kernels.topk_select import TopkPlan, select_slots
 
 DIGITS = ((21, 11), (10, 11), (0, 10))  # (shift, bits) of a 32-bit key, highest first
 
@@ -107,44 +105,8 @@ def topk_slots_v1_triton(logits: Tensor, lens: Tensor, page_table: Tensor, k: in
     return _to_slots(chosen, lens, page_table, k, width)
 
 
-@jit
-def _radix_select_kernel(
-    logits, lens, page_table, out, WIDTH, l_row, t_row,
-    K: tl.constexpr, TOKENS: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    b = tl.program_id(0).to(tl.int64)
-    length = tl.load(lens + b)
-    few = length <= K
-    pos = tl.arange(0, BLOCK)  # the whole row: [BLOCK]
-    value = tl.load(logits + b * l_row + pos, mask=pos < WIDTH, other=float("-inf")) + 0.0
-    bits = tl.where(value == value, value.to(tl.int32, bitcast=True), 0x7FC00000)
-    # the floats' order as numbers from 0 on, and -1 where there is no entry at all
-    key = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).to(tl.int64) + 2147483648
-    key = tl.where(few, tl.where(pos < length, 1, 0).to(tl.int64), key)
-    key = tl.where(pos < WIDTH, key, -1)
-    # invariant: at least K keys are >= edge, and fewer than K are >= edge + 2 ** (bit + 1)
-    edge = tl.zeros([], tl.int64)
-    for bit in range(31, -1, -1):
-        trial = edge + (tl.full([], 1, tl.int64) << bit)
-        edge = tl.where(tl.sum((key >= trial).to(tl.int32)) >= K, trial, edge)
-    edge = tl.where(few, 0, edge)
-    over = key > edge
-    level = (key == edge) & (few == 0)
-    wanted = K - tl.sum(over.to(tl.int32))
-    keep = over | (level & (tl.cumsum(level.to(tl.int32)) <= wanted))
-    rank = tl.cumsum(keep.to(tl.int32)) - 1
-    page = tl.load(page_table + b * t_row + pos // TOKENS, mask=keep, other=0)
-    tl.store(out + b * K + rank, page * TOKENS + pos % TOKENS, mask=keep)
-
-
-def topk_slots_v2_triton(logits: Tensor, lens: Tensor, page_table: Tensor, k: int) -> Tensor:
-    """`topk_slots_v2_ref` as one program a row, which finds the k-th key bit by bit."""
-    require()
-    batch, width = logits.shape
-    out = torch.full((batch, k), -1, dtype=torch.int32, device=logits.device)
-    if batch > 0:
-        _radix_select_kernel[(batch,)](
-            logits, lens, page_table, out, width, logits.stride(0), page_table.stride(0),
-            k, width // page_table.shape[1], next_power_of_2(width), num_warps=8,
-        )  # fmt: skip
-    return out
+def topk_slots_v2_triton(
+    logits: Tensor, lens: Tensor, page_table: Tensor, k: int, plan: TopkPlan | None = None
+) -> Tensor:
+    """`topk_slots_v2_ref` by counting in registers: see `kernels.topk_select`."""
+    return select_slots(logits, lens, page_table, k, plan)

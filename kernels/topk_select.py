@@ -1,0 +1,237 @@
+"""The k largest of a row on a GPU: one program a segment of the row, and one more that chooses
+among what the segments kept.
+
+Rule: everything stays in order of position, so that of equal logits the first are kept; and what a
+row costs follows its length, not the width of the table.
+
+The edge between kept and dropped is found by counting: each pass compares the segment, which lies
+in registers, with one key and sums the yeses. The key is taken by turns where the counts so far
+suggest and in the middle of what is left; the search ends early when exactly k are not below it.
+Ten passes do for normal numbers, one or two where the edge is a rectifier's zero.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from kernels.jit import jit, next_power_of_2, require, tl
+
+MULTIPROCESSORS = 132
+LEAST = 128  # entries: below that a segment cannot be laid out in whole warps
+
+
+@dataclass(frozen=True)
+class TopkPlan:
+    """How a row is cut: `segment` entries a program (a power of two >= 128) of `warps` warps, and
+    those that choose among the segments. A segment with at most `short` live entries is searched at
+    that size.
+    """
+
+    segment: int
+    warps: int
+    short: int
+    merge_warps: int = 8
+
+
+def plan_for(rows: int, width: int, k: int) -> TopkPlan:
+    """The plan for `rows` rows of `width` entries: at most 32 of them a thread."""
+    if width <= 4096:
+        return TopkPlan(4096, 8, 2048)
+    if width > 16384 and rows * width <= MULTIPROCESSORS * 8192:
+        segment, warps, short = 8192, 8, 2048  # too few rows to give each multiprocessor one
+    else:
+        segment, warps, short = 16384, 16, 4096
+    kept = -(-width // segment) * k
+    return TopkPlan(segment, warps, short, 8 if kept <= 4096 else 16 if kept <= 16384 else 32)
+
+
+@jit
+def _ordered(value, live):
+    # the floats' order as int32: -0.0 is 0.0, NaN is above all; the dead are below -inf
+    value = value + 0.0
+    bits = tl.where(value == value, value.to(tl.int32, bitcast=True), 0x7FC00000)
+    return tl.where(live, bits ^ ((bits >> 31) & 0x7FFFFFFF), -2147483648)
+
+
+@jit
+def _trial(low, high, at_low, at_high, turn, K: tl.constexpr):
+    guess = high.to(tl.int64) - 16777216  # a quarter of the value
+    if turn >= 2:
+        span = high.to(tl.float32) - low.to(tl.float32)
+        guess = low + (span * (at_low - K) / (at_low - at_high)).to(tl.int64)
+    elif (turn == 0) & (low < 1):
+        guess = tl.full([], 1, tl.int64)  # a rectifier leaves many zeros: is the edge among them?
+    elif (turn == 1) & (high == 1):
+        guess = tl.full([], 0, tl.int64)
+    # by turns, and always in the end, the middle: nothing is worse than bits one by one
+    use = (guess > low) & (guess < high) & ((turn < 2) | ((turn % 2 == 0) & (turn < 12)))
+    return tl.where(use, guess.to(tl.int32), (low & high) + ((low ^ high) >> 1))
+
+
+@jit
+def _bracket(key, K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr):
+    # each of at least K groups has a key >= the least of their maxima
+    best = tl.max(tl.reshape(key, [BLOCK // COLS, COLS]), 0)
+    best = tl.max(tl.reshape(best, [GROUPS, COLS // GROUPS]), 1)
+    low, high = tl.min(best), tl.max(best) + 1
+    at_low, at_high, turn = BLOCK, 0, 0
+    # invariant: at_low >= K keys are >= low (BLOCK: not counted), at_high < K are >= high
+    while (low + 1 < high) & (at_low != K):
+        trial = _trial(low, high, at_low, at_high, turn, K)
+        count = tl.sum((key >= trial).to(tl.int32))
+        turn += 1
+        if count >= K:
+            low, at_low = trial, count
+        else:
+            high, at_high = trial, count
+    return low, high, K - at_high
+
+
+@jit
+def _marks(key, low, high):
+    # two counters in one: keys above the bracket (fewer than 4096), and keys in it
+    return tl.where(key >= high, 1, tl.where(key >= low, 4096, 0))
+
+
+@jit
+def _put(to, what, key, before, low, high, wanted):
+    above, inside = before & 4095, before >> 12
+    keep = (key >= high) | ((key >= low) & (inside < wanted))
+    tl.store(to + above + tl.minimum(inside, wanted), what, mask=keep)
+    return before + _marks(key, low, high)
+
+
+@jit
+def _compact(to, key, low, high, wanted, start, BLOCK: tl.constexpr):
+    # a thread holds four neighbours: apart, each of the four is one word a lane in order
+    even, odd = tl.split(tl.reshape(key, [BLOCK // 4, 2, 2]))
+    a, c = tl.split(even)
+    b, d = tl.split(odd)
+    four = _marks(a, low, high) + _marks(b, low, high)
+    four += _marks(c, low, high) + _marks(d, low, high)
+    four = tl.reshape(four, [BLOCK // 128, 32])  # a row is a warp's
+    row = tl.sum(four, 1)
+    before = tl.cumsum(four, 1) - four + (tl.cumsum(row, 0) - row)[:, None]
+    before = tl.reshape(before, [BLOCK // 4])
+    at = start + tl.arange(0, BLOCK // 4) * 4
+    before = _put(to, at, a, before, low, high, wanted)
+    before = _put(to, at + 1, b, before, low, high, wanted)
+    before = _put(to, at + 2, c, before, low, high, wanted)
+    _put(to, at + 3, d, before, low, high, wanted)
+
+
+@jit
+def _pick(
+    row, n, to, start,
+    K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    # positions of the K largest of the n > K entries at `row`, ascending
+    at = tl.arange(0, BLOCK)
+    # whole words of four are loaded: a row is padded to its page
+    value = tl.load(row + at, mask=at < (n + 3) // 4 * 4, other=0.0)
+    key = _ordered(value, at < n)
+    low, high, wanted = _bracket(key, K, GROUPS, COLS, BLOCK)
+    _compact(to, key, low, high, wanted, start, BLOCK)
+
+
+@jit
+def _translate(pages, out, position, live, asked, TOKENS: tl.constexpr):
+    page = tl.load(pages + position // TOKENS, mask=live, other=0)
+    tl.store(out, tl.where(live, page * TOKENS + position % TOKENS, -1), mask=asked)
+
+
+@jit
+def _segment_kernel(
+    logits, lens, page_table, out, picked, keys, l_row, t_row,
+    K: tl.constexpr, TOKENS: tl.constexpr, SEGMENTS: tl.constexpr, SEGMENT: tl.constexpr,
+    SHORT: tl.constexpr, RANKS: tl.constexpr, SHORT_COLS: tl.constexpr, COLS: tl.constexpr,
+):  # fmt: skip
+    b, s = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    length, start = tl.load(lens + b), s * SEGMENT
+    n = tl.minimum(length - start, SEGMENT)
+    if (n > 0) | (s == 0):
+        row = logits + b * l_row + start
+        to = picked + (b * (SEGMENTS + 1) + s) * K
+        r = tl.arange(0, RANKS)
+        chosen = start + r
+        live = (r < K) & (r < n)
+        if K < SEGMENT:
+            if n > K:
+                if n <= SHORT:
+                    _pick(row, n, to, start, K, RANKS, SHORT_COLS, SHORT)
+                elif SHORT < SEGMENT:
+                    _pick(row, n, to, start, K, RANKS, COLS, SEGMENT)
+                tl.debug_barrier()
+                chosen = tl.load(to + r, mask=r < K, other=0)
+        if length <= SEGMENT:
+            _translate(page_table + b * t_row, out + b * K + r, chosen, live, r < K, TOKENS)
+        else:
+            key = _ordered(tl.load(row + (chosen - start), mask=live, other=0.0), live)
+            tl.store(keys + (b * SEGMENTS + s) * K + r, key, mask=r < K)
+            tl.store(to + r, chosen, mask=live & (n <= K))
+
+
+@jit
+def _merge_kernel(
+    lens, page_table, out, picked, keys, t_row,
+    K: tl.constexpr, TOKENS: tl.constexpr, SEGMENTS: tl.constexpr, SEGMENT: tl.constexpr,
+    RANKS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    b = tl.program_id(0).to(tl.int64)
+    length = tl.load(lens + b)
+    if length > SEGMENT:
+        r = tl.arange(0, RANKS)
+        mine = picked + b * (SEGMENTS + 1) * K
+        chosen = r
+        if length > K:
+            at = tl.arange(0, BLOCK)
+            used = (length + SEGMENT - 1) // SEGMENT * K
+            key = tl.load(keys + b * SEGMENTS * K + at, mask=at < used, other=-2147483648)
+            low, high, wanted = _bracket(key, K, RANKS, COLS, BLOCK)
+            to = mine + SEGMENTS * K
+            _compact(to, key, low, high, wanted, 0, BLOCK)
+            tl.debug_barrier()
+            which = tl.load(to + r, mask=r < K, other=0)
+            chosen = tl.load(mine + which, mask=r < K, other=0)
+        live = (r < K) & (r < length)
+        _translate(page_table + b * t_row, out + b * K + r, chosen, live, r < K, TOKENS)
+
+
+def _columns(block: int, ranks: int, warps: int) -> int:
+    """How wide a segment is folded before its groups are formed: whole loads of all warps."""
+    return min(block, max(ranks, 128 * warps))
+
+
+def select_slots(
+    logits: Tensor, lens: Tensor, page_table: Tensor, k: int, plan: TopkPlan | None = None
+) -> Tensor:
+    """`topk_slots_v2_ref` in one launch, or in two where rows are wider than a segment; nothing
+    waits for the device. A row of logits has whole words of four.
+    """
+    require()
+    batch, width = logits.shape
+    plan = plan or plan_for(batch, width, k)
+    out = torch.empty((batch, k), dtype=torch.int32, device=logits.device)
+    if batch == 0:
+        return out
+    segment = max(LEAST, min(plan.segment, next_power_of_2(width)))
+    segments, ranks = -(-width // segment), next_power_of_2(k)
+    short = min(segment, max(LEAST, plan.short, ranks))
+    tokens = width // page_table.shape[1]
+    picked, keys = out.new_empty((batch, segments + 1, k)), out.new_empty((batch, segments, k))
+    _segment_kernel[(batch, segments)](
+        logits, lens, page_table, out, picked, keys, logits.stride(0), page_table.stride(0),
+        k, tokens, segments, segment, short, ranks, _columns(short, ranks, plan.warps),
+        _columns(segment, ranks, plan.warps), num_warps=plan.warps,
+    )  # fmt: skip
+    if segments > 1:
+        block = max(LEAST, next_power_of_2(segments * k))
+        _merge_kernel[(batch,)](
+            lens, page_table, out, picked, keys, page_table.stride(0), k, tokens, segments,
+            segment, ranks, _columns(block, ranks, plan.merge_warps), block,
+            num_warps=plan.merge_warps,
+        )  # fmt: skip
+    return out
