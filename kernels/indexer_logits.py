@@ -9,6 +9,7 @@ one.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -131,12 +132,20 @@ def _blocks(runs: Iterable[_Run]) -> list[list[_Run]]:
 
 @dataclass(frozen=True)
 class LogitsPlan:
-    """How a row is cut up: a program takes `chunk` of its pages (a power of two, at most 32: one
-    warp holds their ids), `stages` - 1 of which are on their way while one is multiplied.
+    """How a row is cut up: a program takes `chunk` of its pages (at most 32: the lanes of a warp
+    hold their ids), `stages` - 1 of which are on their way while one is multiplied; `overlap` lets
+    a program start, and wait, while the kernel before it ends (programmatic dependent launch);
+    `tma` has pages fetched by the copy engine.
     """
 
     chunk: int
     stages: int
+    overlap: bool = True
+    tma: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.chunk <= LONGEST_CHUNK:
+            raise ValueError(f"a chunk of {self.chunk} pages; one has 1 to {LONGEST_CHUNK}")
 
 
 def plan_for(fp8: bool, rows: int, width: int) -> LogitsPlan:
@@ -155,15 +164,29 @@ def _operand(x, MATRIX: tl.constexpr):
 
 
 @jit
+def _page_keys(keys, page, k_page, TOKENS: tl.constexpr, TMA: tl.constexpr):
+    if TMA:  # rows of 128 are counted, not values
+        return keys.load([(page * k_page).to(tl.int32), 0])
+    else:
+        tok, c = tl.arange(0, TOKENS), tl.arange(0, 128)
+        return tl.load(keys + page * k_page + tok[:, None] * 128 + c[None, :])
+
+
+@jit
 def _indexer_logits_kernel(
     q, weight, keys, scale, page_table, lens, out, k_page, s_page, t_row, o_row, width,
     HEADS: tl.constexpr, PAD: tl.constexpr, TOKENS: tl.constexpr, FP8: tl.constexpr,
     SPLIT: tl.constexpr, MATRIX: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr,
+    OVERLAP: tl.constexpr, TMA: tl.constexpr,
 ):  # fmt: skip
+    if OVERLAP:
+        tl.extra.cuda.gdc_wait()
+        tl.extra.cuda.gdc_launch_dependents()
     b, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * CHUNK
-    tok, c, h, j = tl.arange(0, TOKENS), tl.arange(0, 128), tl.arange(0, PAD), tl.arange(0, CHUNK)
-    # ids are kept in registers: the load of a page then waits for no other load
-    ids = tl.load(page_table + b * t_row + first + j, mask=first + j < width, other=0)
+    last = tl.minimum(CHUNK, width - first)
+    tok, c, h, j = tl.arange(0, TOKENS), tl.arange(0, 128), tl.arange(0, PAD), tl.arange(0, 32)
+    # ids are kept by the lanes of a warp: the load of a page then waits for no other load
+    ids = tl.load(page_table + b * t_row + first + j, mask=j < last, other=0)
     length = tl.load(lens + b) - first * TOKENS
     at = (b * HEADS + h[:, None]) * 128 + c[None, :]
     query = tl.load(q + at, mask=h[:, None] < HEADS, other=0.0)  # [PAD, 128]
@@ -176,13 +199,12 @@ def _indexer_logits_kernel(
     else:
         high = _operand(query, MATRIX)
     w = tl.load(weight + b * HEADS + h, mask=h < HEADS, other=0.0)
-    last = tl.minimum(CHUNK, width - first)
     stop = tl.minimum(last, tl.cdiv(length, TOKENS))
     row = out + b * o_row + first * TOKENS + tok
     # a page beyond the row's length may be any number: nothing is loaded from it
     for i in tl.range(0, stop, num_stages=STAGES):
         page = tl.sum(tl.where(j == i, ids, 0)).to(tl.int64)
-        k = _operand(tl.load(keys + page * k_page + tok[:, None] * 128 + c[None, :]), MATRIX)
+        k = _operand(_page_keys(keys, page, k_page, TOKENS, TMA), MATRIX)
         if SPLIT:
             dots = tl.dot(k, tl.trans(low))
             dots = tl.dot(k, tl.trans(middle), dots)
@@ -221,13 +243,25 @@ def indexer_logits_triton(
         out = torch.empty(batch, width * tokens, dtype=torch.float32, device=q.device)
     if out.numel() > 0:
         plan = plan or plan_for(fp8, batch, width)
+        overlap = plan.overlap and not INTERPRETED
+        rows = _rows_of(keys) if plan.tma else keys
         _indexer_logits_kernel[(batch, -(-width // plan.chunk))](
-            q.contiguous(), weight.contiguous(), keys, scale, page_table, lens, out,
-            keys.stride(0), scale.stride(0), page_table.stride(0), out.stride(0), width,
-            heads, max(16, next_power_of_2(heads)), tokens, fp8, q.dtype == torch.float32,
-            _matrix_dtype(keys.dtype, q.dtype), plan.chunk, plan.stages, num_warps=4,
+            q.contiguous(), weight.contiguous(), rows, scale, page_table, lens, out,
+            keys.stride(0) // (128 if plan.tma else 1), scale.stride(0), page_table.stride(0),
+            out.stride(0), width, heads, max(16, next_power_of_2(heads)), tokens, fp8,
+            q.dtype == torch.float32, _matrix_dtype(keys.dtype, q.dtype), plan.chunk, plan.stages,
+            overlap, plan.tma, num_warps=4, **({"launch_pdl": True} if overlap else {}),
         )  # fmt: skip
     return out
+
+
+def _rows_of(keys: Tensor) -> Any:
+    """Describes the pool to the copy engine as one matrix of rows of 128 values."""
+    pages, tokens, dim = keys.shape
+    count = (pages - 1) * keys.stride(0) // dim + tokens
+    rows = keys.as_strided((count, dim), (dim, 1))
+    described = import_module("triton.tools.tensor_descriptor").TensorDescriptor
+    return described.from_tensor(rows, [tokens, dim])
 
 
 def _matrix_dtype(keys: torch.dtype, q: torch.dtype) -> Any:

@@ -1,5 +1,7 @@
 """Logits are the weighted sum of rectified dots, -inf where a row has ended."""
 
+import math
+
 import pytest
 import torch
 from torch import Tensor
@@ -11,9 +13,15 @@ from kernels.ops import Ops
 from tests.kernels import restated
 
 SHAPES = [(1, 1, 0), (7, 1, 3), (3, 3, 1), (5, 1, 5), (2, 2, 1), (2, 16, 0), (1, 64, 0)]
-# of the sum of what the heads add: a matrix unit keeps about 14 bits of a sum of e4m3 products
-WITHIN = {torch.bfloat16: 1e-5, torch.float8_e4m3fn: 2e-3}
-PLANS = [LogitsPlan(chunk, stages) for chunk, stages in ((1, 2), (2, 3), (4, 4), (32, 6))]
+# relative l2 error: a matrix unit keeps about 14 bits of a sum of e4m3 products
+WITHIN = {torch.bfloat16: 1e-5, torch.float8_e4m3fn: 5e-3}
+PLANS = (
+    LogitsPlan(1, 2),
+    LogitsPlan(2, 3),
+    LogitsPlan(3, 4),
+    LogitsPlan(32, 6, overlap=False),
+    LogitsPlan(4, 4, tma=True),
+)
 
 
 def float64_logits(src: LayerView, q: Tensor, weight: Tensor, table: Tensor) -> Tensor:
@@ -37,7 +45,8 @@ def test_logits_match_float64(
     want = float64_logits(src, q, weight, table)
     seen = torch.arange(320) < lens[:, None]
     assert logits.shape == (rows, 320)
-    torch.testing.assert_close(logits[seen].double(), want[seen], atol=1e-4, rtol=1e-5)
+    atol = 1e-4 * math.sqrt(heads)
+    torch.testing.assert_close(logits[seen].double(), want[seen], atol=atol, rtol=1e-5)
     assert bool((logits[~seen] == -torch.inf).all())
 
 
@@ -78,9 +87,8 @@ def test_queries_may_be_of_fewer_bits(
     weight = torch.randn(2, heads, generator=g)
     logits = ops.indexer_logits(src, q, weight, table, lens)
     seen = torch.arange(192) < lens[:, None]
-    off = (logits - float64_logits(src, q, weight, table))[seen].abs()
-    added = float64_logits(src, q, weight.abs(), table)[seen] + 1.0
-    assert bool((off <= WITHIN[q_dtype] * added).all())
+    want = float64_logits(src, q, weight, table)[seen]
+    assert (logits[seen] - want).norm() <= WITHIN[q_dtype] * want.norm()
     assert bool((logits[~seen] == -torch.inf).all())
 
 
@@ -135,6 +143,12 @@ def test_a_plan_fills_the_device_where_there_is_work_for_it(rows: int, width: in
     chunk = plan_for(True, rows, width).chunk
     assert rows * -(-width // chunk) >= min(512, rows * width)
     assert chunk in (1, 2, 4, 8, 16, 32)
+
+
+@pytest.mark.parametrize("chunk", [0, 33])
+def test_a_chunk_that_no_warp_holds_is_refused(chunk: int) -> None:
+    with pytest.raises(ValueError, match=f"a chunk of {chunk} pages; one has 1 to 32"):
+        LogitsPlan(chunk, 4)
 
 
 def _there(device: str, src: LayerView, *rest: Tensor) -> tuple[LayerView, *tuple[Tensor, ...]]:
