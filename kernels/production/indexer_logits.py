@@ -5,14 +5,14 @@ Rule: pages lie in no order and none is read twice; every row is at its full len
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from torch import Tensor
 
 from kernels.cases import INDEX_K, index_layout
-from kernels.indexer_logits import LogitsPlan, indexer_logits_triton, plan_for
+from kernels.indexer_logits import LONGEST_CHUNK, LogitsPlan, indexer_logits_triton, plan_for
 from kernels.layout import LayerView
 from kernels.production.case import Case, Goal, Peer
 
@@ -26,7 +26,7 @@ SIZES = (  # requests, entries
     (128, 131_072),
     (4, 131_072),
 )
-SMALL = ((2, 192), (1, 320))
+SMALL = ((2, 128), (1, 192))
 DEEPGEMM_MS = {(64, 4_096): 0.012, (64, 16_384): 0.044, (64, 65_536): 0.154}
 STAGES = {"fp8": (3, 4, 6), "bf16": (2, 3, 4)}
 
@@ -80,11 +80,15 @@ def _goal(fp8: bool, entries: int, peer: float | None) -> Goal | None:
 
 
 def _plans(dtype: str, rows: int, width: int) -> Iterator[LogitsPlan]:
-    """The choice for the shape, chunks of half and twice its length, and other depths of each."""
-    chosen = plan_for(dtype == "fp8", rows, width).chunk
-    for chunk in (chosen // 2, chosen, chosen * 2):
-        if 1 <= chunk <= 32:
+    """Chunks of half, once and twice the chosen length, each to several depths; then the choice
+    without overlap, and with the copy engine.
+    """
+    chosen = plan_for(dtype == "fp8", rows, width)
+    for chunk in (chosen.chunk // 2, chosen.chunk, chosen.chunk * 2):
+        if 1 <= chunk <= LONGEST_CHUNK:
             yield from (LogitsPlan(chunk, stages) for stages in STAGES[dtype])
+    yield replace(chosen, overlap=not chosen.overlap)
+    yield from (replace(chosen, stages=stages, tma=True) for stages in STAGES[dtype])
 
 
 def _inputs(device: str, dtype: str, rows: int, width: int, seed: int) -> Inputs:
@@ -113,7 +117,8 @@ def _ours(x: Inputs, plan: LogitsPlan | None = None) -> Tensor:
 
 
 def _name(plan: LogitsPlan) -> str:
-    return f"{plan.chunk} pages, {plan.stages} stages"
+    how = f"{plan.chunk} pages, {plan.stages} stages"
+    return how + ", copy engine" * plan.tma + ", no overlap" * (not plan.overlap)
 
 
 def _plain(x: Inputs) -> Tensor:
