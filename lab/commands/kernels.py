@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import note, show, show_json
+from lab.commands.output import note, show_measured
 
 app = typer.Typer(no_args_is_help=True, help="Measure the kernels.")
 Only = Annotated[
@@ -19,7 +20,20 @@ Seconds = Annotated[
     float, typer.Option("--seconds", metavar="N", min=0, help="With --tune: budget of a case.")
 ]
 Folder = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Folder of what is made.")
+    Path, typer.Option("--out", metavar="DIR", help="Folder of the figure and the document.")
+]
+DEFAULT = Path("results/kernels")
+
+
+class Device(StrEnum):
+    """What can be measured."""
+
+    CUDA = "cuda"
+    CPU = "cpu"
+
+
+Where = Annotated[
+    Device, typer.Option("--device", help="`cpu`: what the reference operations cost there.")
 ]
 
 
@@ -33,15 +47,17 @@ def bench(
     tune: Tune = False,
     only: Only = "",
     seconds: Seconds = 20.0,
-    out: Folder = None,
+    device: Where = Device.CUDA,
+    out: Folder = DEFAULT,
     as_json: o.Json = False,
 ) -> None:
     """Time every kernel at production's sizes beside torch and the floor of its bytes."""
-    from lab.kernel_bench import tables
-    from lab.kernel_bench.tune import tune as tuned
+    from lab.kernel_bench import on_cpu, run, tables
+    from lab.kernel_bench import tune as tuning
 
-    document = tuned(only, seconds, note, out)
-    if as_json:
-        show_json(document)
+    if device is Device.CPU:
+        show_measured(on_cpu.document(only, note), on_cpu.table, as_json)
+    elif tune:
+        show_measured(tuning.tune(only, seconds, note, out), tables.tuned, as_json)
     else:
-        show(tables.tuned(document))
+        show_measured(run.bench(only, note, out), tables.measured, as_json)

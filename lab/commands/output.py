@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -108,6 +108,18 @@ def show_replay(parts: Iterable[Mapping[str, Any]], as_json: bool) -> int:
     if as_json:
         show_json(document)
     return int(document.get("differs") is not None or not document.get("same", True))
+
+
+def show_measured(
+    document: Mapping[str, Any],
+    table: Callable[[Mapping[str, Any]], RenderableType],
+    as_json: bool,
+) -> None:
+    """Print a measurement's table, or its one document."""
+    if as_json:
+        show_json(document)
+    else:
+        show(table(document))
 
 
 def note(text: str) -> None:

@@ -27,11 +27,19 @@ class Ceilings:
     bf16: float
     fp8: float
 
+    def bytes_ms(self, case: Case) -> float:
+        """Milliseconds that its bytes take over the link that bounds them."""
+        return (
+            1e3 * case.moved_bytes / {"hbm": self.hbm, "h2d": self.h2d, "d2h": self.d2h}[case.link]
+        )
+
+    def flops_ms(self, case: Case) -> float:
+        """Milliseconds that its matrix operations take."""
+        return 1e3 * case.flops / {"bf16": self.bf16, "fp8": self.fp8}[case.matrix]
+
     def floor_ms(self, case: Case) -> float:
         """Milliseconds under which no version of a case can be."""
-        links = {"hbm": self.hbm, "h2d": self.h2d, "d2h": self.d2h}
-        matrix = {"bf16": self.bf16, "fp8": self.fp8}
-        return 1e3 * max(case.moved_bytes / links[case.link], case.flops / matrix[case.matrix])
+        return max(self.bytes_ms(case), self.flops_ms(case))
 
 
 def measured() -> Ceilings:

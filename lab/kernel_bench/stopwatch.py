@@ -1,12 +1,13 @@
 """How a call is timed: replayed from a graph over inputs that no cache holds.
 
-Rule: copies over the link to the host, and calls that no graph can hold, are timed without one.
+Rule: what the link to the host bounds, and what waits for the device and so cannot be in a graph,
+is timed without one, and that is told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import torch
 
@@ -16,14 +17,21 @@ if TYPE_CHECKING:
     from kernels.production.case import Call, Case
 
 
+class Timed(NamedTuple):
+    """Milliseconds of one call, and whether a graph was replayed."""
+
+    ms: float
+    graph: bool
+
+
 class Stopwatch(Protocol):
     """Times calls on a device; another one stands in where there is none."""
 
     def inputs(self, case: Case) -> list[Any]:
         """As many sets of a case's inputs as it takes."""
 
-    def ms(self, case: Case, call: Call, inputs: Sequence[Any]) -> float:
-        """Milliseconds of one call."""
+    def time(self, case: Case, call: Call, inputs: Sequence[Any]) -> Timed:
+        """How long one call takes."""
 
     def clear(self) -> None:
         """Give back the memory of what is no longer used."""
@@ -34,16 +42,32 @@ class GpuStopwatch:
 
     def inputs(self, case: Case) -> list[Any]:
         """Sets made of different seeds; one where the host's memory is the other end."""
-        apart = case.link != "hbm"
-        sets = 1 if apart else timing.sets_needed(case.resident_bytes)
+        sets = timing.sets_needed(case.resident_bytes) if case.link == "hbm" else 1
         return [case.make(seed) for seed in range(sets)]
 
-    def ms(self, case: Case, call: Call, inputs: Sequence[Any]) -> float:
-        """The median of graph replays; of plain calls where the link to the host bounds them."""
-        timed = timing.replay_ms if case.link == "hbm" else timing.eager_ms
-        return timed(call, inputs)
+    def time(self, case: Case, call: Call, inputs: Sequence[Any]) -> Timed:
+        """The median over several repeats."""
+        graph = case.link == "hbm" and not _waits(call, inputs[0])
+        timed = timing.replay_ms if graph else timing.eager_ms
+        return Timed(timed(call, inputs), graph)
 
     def clear(self) -> None:
         """Empty torch's cache of device memory."""
         torch.cuda.synchronize()
         torch.cuda.empty_cache()
+
+
+def _waits(call: Call, made: Any) -> bool:
+    """Whether a call, which has been made before, waits for the device: a failed capture would
+    leave torch's random numbers broken for the rest of the run.
+    """
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        call(made)
+    except RuntimeError as error:
+        if "synchronizing" not in str(error):
+            raise
+        return True
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return False

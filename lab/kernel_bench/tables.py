@@ -2,34 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rich import box
+from rich.console import Group, RenderableType
 from rich.table import Table
 
+from lab.kernel_bench.trying import COMPILED, OURS, PLAIN
 
-def tuned(document: Mapping[str, Any]) -> Table:
+MISSING = "-"
+
+
+def measured(document: Mapping[str, Any]) -> RenderableType:
+    """A row a case, below its kernel: times, ratios, the peer's time, and what the goal allows."""
+    made = _table(document, "kernel and size")
+    for head in ("ours", "plain", "compiled", "floor", "ours/\nfloor", "plain/\nours", "peer"):
+        made.add_column(head, justify="right", no_wrap=True)
+    made.add_column("at most", justify="right", no_wrap=True)
+    made.add_column("met", no_wrap=True)
+    for kernel in dict.fromkeys(case["kernel"] for case in document["cases"]):
+        made.add_row(kernel)
+        for case in document["cases"]:
+            if case["kernel"] == kernel:
+                made.add_row(*_row(case))
+    return Group(made, *_failures(document), ceilings(document), *_peers(document))
+
+
+def _row(case: Mapping[str, Any]) -> Iterator[str]:
+    yield f"  {case['size']}"
+    for name in (OURS, PLAIN, COMPILED):
+        found = case["versions"].get(name)
+        yield _ms(found["ms"] if found and not found["error"] else None)
+    yield _ms(case["floor_ms"])
+    yield _times(case["ours_over_floor"])
+    yield _times(case["plain_over_ours"])
+    yield _ms(case["peer"]["ms"]) if case["peer"] else ""
+    yield _ms(case["goal"]["ms"]) if case["goal"] else ""
+    yield {True: "yes", False: "no", None: ""}[case["met"]]
+
+
+def tuned(document: Mapping[str, Any]) -> RenderableType:
     """The best candidate of each case beside what the code chooses."""
-    made = Table(title=f"{document['device']}, medians of graph replays")
-    made.title_justify = "left"
-    made.add_column("case")
-    made.add_column("best")
-    for head in ("ms", "x floor", "as chosen ms", "tried", "failed"):
+    made = _table(document, "case", "best")
+    for head in ("ms", "x floor", f"{OURS} ms", "tried", "failed"):
         made.add_column(head, justify="right", no_wrap=True)
     for case in document["cases"]:
         tried = {each["name"]: each for each in case["tried"]}
-        best, floor = tried.get(case["best"] or ""), case["floor_ms"]
+        best = tried.get(case["best"] or "", {}).get("ms")
         made.add_row(
             f"{case['kernel']}, {case['size']}",
-            case["best"] or "-",
-            f"{best['ms']:.4f}" if best else "-",
-            f"{best['ms'] / floor:.2f}" if best else "-",
-            _ms(tried.get("as chosen", {}).get("ms")),
+            case["best"] or MISSING,
+            _ms(best),
+            _times(best and best / case["floor_ms"]),
+            _ms(tried.get(OURS, {}).get("ms")),
             str(len(tried)),
             str(sum(bool(each["error"]) for each in tried.values())),
         )
+    return Group(made, ceilings(document))
+
+
+def ceilings(document: Mapping[str, Any]) -> str:
+    """The line of what the device can do at most."""
+    top = document["ceilings"]
+    links = f"{top['hbm'] / 1e9:,.0f} GB/s copied, {top['h2d'] / 1e9:.1f} / {top['d2h'] / 1e9:.1f}"
+    rates = f"{top['bf16'] / 1e12:,.0f} bf16 and {top['fp8'] / 1e12:,.0f} fp8 TFLOP/s"
+    return f"measured ceilings: {links} GB/s to and from pinned memory, {rates}"
+
+
+def _table(document: Mapping[str, Any], *heads: str) -> Table:
+    versions = f"torch {document['torch']}, Triton {document['triton']}"
+    made = Table(
+        title=f"{document['device']}, {versions}; medians, ms",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    made.padding = (0, 1, 0, 0)
+    for head in heads:
+        made.add_column(head)
     return made
 
 
+def _failures(document: Mapping[str, Any]) -> list[str]:
+    """A line for each of our own that failed; what torch cannot do is in the document."""
+    cases = ((case, case["versions"].get(OURS, {})) for case in document["cases"])
+    return [f"{c['kernel']}, {c['size']}: {ours['error']}" for c, ours in cases if ours["error"]]
+
+
+def _peers(document: Mapping[str, Any]) -> list[str]:
+    """Whose times stand in the column of peers."""
+    cases = [case for case in document["cases"] if case["peer"]]
+    whose = dict.fromkeys(f"{case['peer']['name']} ({case['kernel']})" for case in cases)
+    return [f"peers, measured apart on an H200: {', '.join(whose)}"] if whose else []
+
+
 def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
+    return MISSING if value is None else f"{value:.4f}" if value < 1 else f"{value:.3f}"
+
+
+def _times(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.2f}"

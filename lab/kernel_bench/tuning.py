@@ -5,39 +5,18 @@ Rule: nothing else runs while a candidate is timed, and one that fails is listed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.clock import wall_s
-from lab.kernel_bench.checking import Checker
-from lab.kernel_bench.compiling import OURS
-from lab.kernel_bench.same import Differs
+from lab.kernel_bench.trying import OURS, PLAIN, Attempts, Say, Tried
 from lab.kernel_bench.words import one_line
 
 if TYPE_CHECKING:
-    from kernels.production.case import Call, Case
+    from kernels.production.case import Case
     from lab.kernel_bench.ceilings import Ceilings
     from lab.kernel_bench.stopwatch import Stopwatch
-
-PLAIN = "plain torch"
-Say = Callable[[str], None]
-
-
-@dataclass
-class Tried:
-    """One version of a case: its time, how far it is from `ours`, or what went wrong."""
-
-    name: str
-    ms: float | None = None
-    off_by: float | None = None
-    error: str = ""
-
-    def told(self, floor_ms: float) -> str:
-        """The line that is printed when it is done."""
-        time = "" if self.ms is None else f"{self.ms:.4f} ms, {self.ms / floor_ms:.2f}x the floor"
-        off = "" if self.off_by is None else f"off by {self.off_by:.1e}"
-        return f"{self.name}: " + ", ".join(part for part in (time, off, self.error) if part)
 
 
 @dataclass
@@ -88,9 +67,11 @@ class Tuner:
         return tuned
 
     def _versions(self, case: Case) -> Iterator[Tried]:
-        began, versions = wall_s(), self._named(case)
+        began = wall_s()
+        plain = {PLAIN: case.plain} if case.plain else {}
+        versions = {**plain, OURS: case.ours, **case.candidates}
         try:
-            checker, inputs = self._checker(case), self._stopwatch.inputs(case)
+            attempts = Attempts(case, self._stopwatch, self._say)
         except Exception as error:
             yield Tried(next(iter(versions)), error=one_line(error))
             return
@@ -99,33 +80,4 @@ class Tuner:
             if failed or wall_s() - began > self._seconds:
                 yield Tried(name, error=failed or f"skipped: {self._seconds:g} s were spent")
             else:
-                yield self._try(case, name, call, checker, inputs)
-
-    def _named(self, case: Case) -> dict[str, Call]:
-        plain = {PLAIN: case.plain} if case.plain else {}
-        return {**plain, OURS: case.ours, **case.candidates}
-
-    def _checker(self, case: Case) -> Checker:
-        """Of plain torch; of what the code chooses where there is none, or it cannot run."""
-        if case.plain:
-            try:
-                return Checker(case.make, case.plain)
-            except Exception as error:
-                self._say(f"  {PLAIN} cannot run: {one_line(error)}")
-        return Checker(case.make, case.ours)
-
-    def _try(self, case: Case, name: str, call: Call, checker: Checker, inputs: Any) -> Tried:
-        """A wrong one is timed all the same: the time of a mistake is worth knowing."""
-        tried = Tried(name)
-        try:
-            tried.off_by = checker.off_by(call)
-        except Differs as error:
-            tried.error = f"wrong: {error}"
-        except Exception as error:
-            tried.error = one_line(error)
-            return tried
-        try:
-            tried.ms = self._stopwatch.ms(case, call, inputs)
-        except Exception as error:
-            tried.error = one_line(error)
-        return tried
+                yield attempts.of(name, call)

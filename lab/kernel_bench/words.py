@@ -1,6 +1,13 @@
-"""How errors and times are said. Rule: one line each."""
+"""How errors and documents are said. Rule: an error is one line, a document is one file."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def one_line(error: BaseException) -> str:
@@ -8,3 +15,10 @@ def one_line(error: BaseException) -> str:
     said = str(error).strip().splitlines() or [""]
     ends = said if len(said) < 2 else [said[0], said[-1].strip()]
     return f"{type(error).__name__}: {' ... '.join(ends)}"[:300]
+
+
+def write_json(document: Mapping[str, Any], folder: Path, name: str) -> None:
+    """To a file of a folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    (folder / name).write_text(text + "\n", encoding="utf-8")

@@ -13,6 +13,7 @@ from torch import Tensor
 from kernels.production.case import Call, Case, Goal, Peer
 from lab.kernel_bench import ceilings, compiling, device, tune
 from lab.kernel_bench.ceilings import Ceilings
+from lab.kernel_bench.stopwatch import Timed
 
 CEILINGS = Ceilings(hbm=4e12, h2d=5e10, d2h=5e10, bf16=8e14, fp8=1.6e15)
 
@@ -70,11 +71,11 @@ class FakeStopwatch:
         """One set."""
         return [case.make(0)]
 
-    def ms(self, case: Case, call: Call, inputs: Sequence[Any]) -> float:
+    def time(self, case: Case, call: Call, inputs: Sequence[Any]) -> Timed:
         """The next time; the call is made once, so that what fails does."""
         call(inputs[0])
         self.timed.append(call)
-        return self.times.pop(0)
+        return Timed(self.times.pop(0), graph=True)
 
     def clear(self) -> None:
         """Counts."""
@@ -91,7 +92,7 @@ def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def compiled(todo: Sequence[compiling.Task], jobs: int) -> Iterator[tuple[object, str]]:
         asked.append("compile")
-        return ((task, "too large" * (task.candidate == "also")) for task in todo)
+        return ((task, "too large" * (task.version == "also")) for task in todo)
 
     def measured() -> Ceilings:
         asked.append("ceilings")

@@ -27,6 +27,6 @@ def test_it_compiles_then_measures_and_writes_what_it_returns(
 
 def test_modules_of_cases_are_found_in_order_and_all_can_be_read() -> None:
     said: list[str] = []
-    found = gathered("cpu", "", said.append, small=True)
+    found = gathered("cpu", "", said.append)
     assert modules() == sorted(modules()) and said == []
     assert len({each.name for _, each in found}) == len(found)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from kernels.production.case import Case
-from lab.kernel_bench.compiling import OURS, Task, call_once, tasks
+from lab.kernel_bench.compiling import Task, call_once, tasks
 from lab.kernel_bench.tables import tuned as table
-from lab.kernel_bench.tuning import PLAIN, Tuned, Tuner
+from lab.kernel_bench.trying import COMPILED, OURS, PLAIN
+from lab.kernel_bench.tuning import Tuned, Tuner
 from tests.lab.kernel_bench.cases import CEILINGS, FakeStopwatch, case, failing
 
 
@@ -57,9 +59,11 @@ def test_a_case_whose_inputs_cannot_be_made_is_one_line() -> None:
     assert len(tuned.tried) == 1 and "out of shared memory" in tuned.tried[0].error
 
 
-def test_a_case_s_own_choice_and_its_candidates_are_compiled() -> None:
-    names = [task.candidate for task in tasks([("some.module", case())], "cuda")]
-    assert names == [OURS, "wrong", "fails", "also"]
+def test_a_case_s_own_choice_is_compiled_and_its_candidates_or_its_torch() -> None:
+    found = [("some.module", case()), ("some.module", case(compiles=False, candidates={}))]
+    tuning = [task.version for task in tasks(found, "cuda", tuning=True)]
+    assert tuning == [OURS, OURS, "wrong", "fails", "also"]
+    assert [task.version for task in tasks(found, "cuda", tuning=False)] == [OURS, OURS, COMPILED]
 
 
 def test_a_case_that_is_not_found_is_an_error_of_its_task() -> None:
@@ -69,10 +73,11 @@ def test_a_case_that_is_not_found_is_an_error_of_its_task() -> None:
 
 def test_the_table_has_a_row_a_case() -> None:
     tuned, _ = tune(case(), [5.0, 1.5, 0.1, 1.25])
-    made = table({"device": "H200", "cases": [tuned.document()]})
+    document = {"device": "H200", "torch": "2.11", "triton": "3.6", "ceilings": asdict(CEILINGS)}
+    made = table(document | {"cases": [tuned.document()]}).renderables[0]  # type: ignore[union-attr]
     assert [list(column.cells) for column in made.columns][:4] == [
         ["double, 8 numbers"],
         ["also"],
-        ["1.2500"],
+        ["1.250"],
         ["1.25"],
     ]
