@@ -90,6 +90,46 @@ def e4m3_bits(x):
 
 
 @jit
+def e4m3_code(x, NATIVE: tl.constexpr):
+    """`e4m3_bits`, by the instruction of sm_89 and later where NATIVE: two elements each, and a NaN
+    of either sign is 0x7f. The interpreter's cast rounds wrongly.
+    """
+    if NATIVE:
+        return x.to(tl.float8e4nv).to(tl.uint8, bitcast=True)
+    return e4m3_bits(x)
+
+
+@jit
+def bf16_code(x, NATIVE: tl.constexpr):
+    """`bf16_bits`, by the instruction where NATIVE; the bits of a NaN may differ."""
+    if NATIVE:
+        return x.to(tl.bfloat16).to(tl.int16, bitcast=True)
+    return bf16_bits(x)
+
+
+@jit
+def magnitude(x, NATIVE: tl.constexpr):
+    """|x| for a maximum that no NaN takes part in: the instruction leaves them out."""
+    return tl.abs(x) if NATIVE else tl.where(x == x, tl.abs(x), 0.0)
+
+
+@jit
+def quotient(x, unit, inverse, NATIVE: tl.constexpr):
+    """float32 `x` / `unit`, given 1 / `unit`, both rounded to nearest: exactly rounded too where it
+    is 2**-20 or more and `unit` 2**-100 or more. An infinite unit gives 0, or NaN for an infinity.
+
+    Where NATIVE, two corrections of the product: five operations, a division takes a dozen. The
+    interpreter's multiply-add rounds twice, so there it divides.
+    """
+    if NATIVE:
+        divisor = tl.where(inverse == 0.0, 0.0, -unit)
+        near = x * inverse
+        near = tl.fma(tl.fma(near, divisor, x), inverse, near)
+        return tl.fma(tl.fma(near, divisor, x), inverse, near)
+    return tl.div_rn(x, unit + tl.zeros_like(x))
+
+
+@jit
 def e4m3_value(code):
     """e4m3 code, uint8 -> float32."""
     wide = code.to(tl.int32)
