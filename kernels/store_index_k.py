@@ -4,14 +4,15 @@ plain bfloat16.
 Rule: a row that is not live, or whose slot is 0 or less, writes nothing; the operation says which
 slots it really wrote.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 
 import torch
 from torch import Tensor
 
-from kernels.fp8 import E4M3_MAX, bf16_bits, e4m3_bits, encode_e4m3
-from kernels.jit import jit, require, tl
+from kernels.fp8 import E4M3_MAX, bf16_code, e4m3_code, encode_e4m3, magnitude, quotient
+from kernels.jit import INTERPRETED, jit, require, tl
 from kernels.layout import LayerView
+from kernels.stored_rows import StorePlan, begin, page_and_token, vector, writable
 
 INDEX_DIM = 128
 MIN_ABSMAX = 1e-4  # SGLang's fused store: scale = max(1e-4, absmax) / 448
@@ -26,7 +27,8 @@ def index_scale(key: Tensor) -> Tensor:
 
 
 def store_index_k_ref(dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) -> Tensor:
-    """Writes float32 `key` [N, 128] to `slots` (int64 [N]) where `live` (bool [N]) and slot > 0.
+    """Writes `key` (float32 or bfloat16 [N, 128]) to `slots` (int64 [N]) where `live` (bool [N])
+    and slot > 0.
 
     Returns int64 [N]: the slot that each row wrote, -1 where it wrote nothing. The guard is the fix
     of sgl-project/sglang#32477.
@@ -40,12 +42,15 @@ def store_index_k_ref(dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) 
 
 
 def write_index_rows(dst: LayerView, key: Tensor, slots: Tensor) -> None:
-    """Writes every row of float32 `key` [N, 128] in the pool's format; all slots must be >= 0."""
+    """Writes every row of `key` (float32 or bfloat16 [N, 128]) in the pool's format; all slots must
+    be >= 0.
+    """
     if len(slots) == 0:
         return
     if len(dst.layout.planes) == 1:
         dst.scatter("value", slots, key.to(torch.bfloat16).view(torch.uint8))
         return
+    key = key.to(torch.float32)
     scale = index_scale(key)
     dst.scatter("value", slots, encode_e4m3(key / scale[:, None]))
     dst.scatter("scale", slots, scale[:, None].view(torch.uint8))
@@ -63,39 +68,62 @@ def index_planes(view: LayerView) -> tuple[Tensor, Tensor]:
 
 @jit
 def _store_index_k_kernel(
-    key, slots, live, value, scale, wrote, v_page, v_tok, s_page,
-    TOKENS: tl.constexpr, FP8: tl.constexpr, MIN: tl.constexpr,
+    key, slots, live, value, scale, wrote, COUNT, v_page, v_tok, s_page,
+    TOKENS: tl.constexpr, FP8: tl.constexpr, MIN: tl.constexpr, NATIVE: tl.constexpr,
+    OVERLAP: tl.constexpr, ROWS: tl.constexpr, PARTS: tl.constexpr, VEC: tl.constexpr,
 ):  # fmt: skip
-    i = tl.program_id(0).to(tl.int64)
-    slot = tl.load(slots + i)
-    if (tl.load(live + i) != 0) & (slot > 0):
-        page, tok = slot // TOKENS, slot % TOKENS
-        c = tl.arange(0, 128)
-        row = tl.load(key + i * 128 + c)  # [128]
-        at = value + page * v_page + tok * v_tok + c
+    begin(OVERLAP)
+    LANES: tl.constexpr = 128 // (PARTS * VEC)
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    c = tl.arange(0, LANES)[:, None, None] * VEC + tl.arange(0, VEC)[None, None, :]
+    # dead rows are read too: the keys need not wait for the slots
+    at, seen = key + (i.to(tl.int64) * 128)[None, :, None] + c, (i < COUNT)[None, :, None]
+    parts = ()
+    for p in tl.static_range(PARTS):
+        part = tl.load(at + p * LANES * VEC, mask=seen, other=0.0)
+        parts += (part.to(tl.float32),)  # [LANES, ROWS, VEC]
+    slot, keep = writable(slots, live, i, COUNT)
+    tl.store(wrote + i, tl.where(keep, slot, -1), mask=i < COUNT)
+    page, tok = page_and_token(slot, TOKENS)
+    at = value + (page * v_page + tok * v_tok)[None, :, None] + c
+    if FP8:
+        size = magnitude(parts[0], NATIVE)
+        for p in tl.static_range(1, PARTS):
+            size = tl.maximum(size, magnitude(parts[p], NATIVE))
+        size = tl.maximum(tl.max(tl.max(size, axis=2), axis=0), MIN)
+        # exactly rounded, as torch divides: both stores give the same bytes
+        unit = tl.div_rn(size, tl.full([ROWS], 448.0, tl.float32))
+        inverse = tl.div_rn(tl.full([ROWS], 1.0, tl.float32), unit)
+        tl.store(scale + page * s_page + tok, unit, mask=keep)
+    for p in tl.static_range(PARTS):
         if FP8:
-            size = tl.where(row == row, tl.abs(row), 0.0)
-            # exactly rounded, as torch divides: both stores give the same bytes
-            unit = tl.div_rn(tl.maximum(tl.max(size, axis=0), MIN), 448.0)
-            tl.store(at, e4m3_bits(tl.div_rn(row, unit + tl.zeros_like(row))))
-            tl.store(scale + page * s_page + tok, unit)
+            scaled = quotient(parts[p], unit[None, :, None], inverse[None, :, None], NATIVE)
+            code = e4m3_code(scaled, NATIVE)
         else:
-            tl.store(at, bf16_bits(row))
-        tl.store(wrote + i, slot)
-    else:
-        tl.store(wrote + i, -1)
+            code = bf16_code(parts[p], NATIVE)
+        tl.store(at + p * LANES * VEC, code, mask=keep[None, :, None])
 
 
-def store_index_k_triton(dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) -> Tensor:
-    """`store_index_k_ref` as one program a row; nothing waits for the device."""
+def store_index_k_plan(rows: int) -> StorePlan:
+    """How a store of `rows` rows is cut up."""
+    return StorePlan(rows=16, warps=4, parts=4)
+
+
+def store_index_k_triton(
+    dst: LayerView, key: Tensor, slots: Tensor, live: Tensor, plan: StorePlan | None = None
+) -> Tensor:
+    """`store_index_k_ref` as one program a few rows; nothing waits for the device."""
     require()
     wrote = torch.empty_like(slots)
-    if len(slots) == 0:
+    count = len(slots)
+    if count == 0:
         return wrote
+    plan = plan or store_index_k_plan(count)
     value, scale = index_planes(dst)
-    fp8 = value.dtype == torch.uint8
-    _store_index_k_kernel[(len(slots),)](
-        key.contiguous(), slots, live, value, scale, wrote, *value.stride()[:2], scale.stride(0),
-        dst.layout.page_tokens, fp8, MIN_ABSMAX,
+    fp8, native = value.dtype == torch.uint8, not INTERPRETED
+    _store_index_k_kernel[(-(-count // plan.rows),)](
+        key.contiguous(), slots, live, value, scale, wrote, count, *value.stride()[:2],
+        scale.stride(0), dst.layout.page_tokens, fp8, MIN_ABSMAX, native, native and plan.overlap,
+        plan.rows, plan.parts, vector(key), **plan.options(native),
     )  # fmt: skip
     return wrote

@@ -3,14 +3,15 @@ bfloat16; 584 bytes a row.
 
 Rule: a row that is not live, or whose slot is 0 or less, writes nothing.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 
 import torch
 from torch import Tensor
 
-from kernels.fp8 import bf16_bits, e4m3_bits, encode_e4m3, ue8m0_of
-from kernels.jit import jit, require, tl
+from kernels.fp8 import bf16_code, e4m3_code, encode_e4m3, magnitude, ue8m0_of
+from kernels.jit import INTERPRETED, jit, require, tl
 from kernels.layout import LayerView
+from kernels.stored_rows import StorePlan, begin, page_and_token, vector, writable
 
 NOPE, ROPE, GROUP = 448, 64, 64
 LATENT = NOPE + ROPE
@@ -19,10 +20,11 @@ MIN_ABSMAX = 1e-4  # below this the scale stops shrinking, as in DeepSeek's quan
 
 
 def store_latent_ref(dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor) -> None:
-    """Quantises float32 `latent` [N, 512] and writes it to `slots` (int64 [N]) where `live` (bool
-    [N]) and slot > 0. NaN elements stay NaN and do not count for the scale.
+    """Quantises `latent` (float32 or bfloat16 [N, 512]) and writes it to `slots` (int64 [N]) where
+    `live` (bool [N]) and slot > 0. NaN elements stay NaN and do not count for the scale.
     """
     keep = live & (slots > 0)
+    latent = latent.to(torch.float32)
     rows, to = (latent, slots) if bool(keep.all()) else (latent[keep], slots[keep])
     if len(to) == 0:
         return
@@ -48,35 +50,56 @@ def latent_planes(view: LayerView) -> tuple[Tensor, Tensor, Tensor]:
 
 @jit
 def _store_latent_kernel(
-    latent, slots, live, nope, rope, scale, n_page, n_tok, r_page, r_tok, s_page, s_tok,
-    TOKENS: tl.constexpr, MIN: tl.constexpr,
+    latent, slots, live, nope, rope, scale, COUNT, n_page, n_tok, r_page, r_tok, s_page, s_tok,
+    TOKENS: tl.constexpr, MIN: tl.constexpr, NATIVE: tl.constexpr, OVERLAP: tl.constexpr,
+    ROWS: tl.constexpr, VEC: tl.constexpr,
 ):  # fmt: skip
-    i = tl.program_id(0).to(tl.int64)
-    slot = tl.load(slots + i)
-    if (tl.load(live + i) != 0) & (slot > 0):
-        page, tok = slot // TOKENS, slot % TOKENS
-        g, c = tl.arange(0, 8), tl.arange(0, 64)  # seven groups of 64, then the rope dims
-        row = tl.load(latent + i * 512 + g[:, None] * 64 + c[None, :])  # [8, 64]
-        size = tl.where(row == row, tl.abs(row), 0.0)
-        bits = tl.maximum(tl.max(size, axis=1), MIN).to(tl.int32, bitcast=True)
+    begin(OVERLAP)
+    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    c = tl.arange(0, 64 // VEC)[:, None, None] * VEC + tl.arange(0, VEC)[None, None, :]
+    # dead rows are read too: the latents need not wait for the slots
+    at, seen = latent + (i.to(tl.int64) * 512)[None, :, None] + c, (i < COUNT)[None, :, None]
+    groups = ()
+    for g in tl.static_range(8):
+        group = tl.load(at + g * 64, mask=seen, other=0.0)
+        groups += (group.to(tl.float32),)  # [lanes, ROWS, VEC]: all in flight at once
+    slot, keep = writable(slots, live, i, COUNT)
+    page, tok = page_and_token(slot, TOKENS)
+    at, kept = nope + (page * n_page + tok * n_tok)[None, :, None] + c, keep[None, :, None]
+    codes = tl.zeros([ROWS], tl.int64)
+    for g in tl.static_range(7):
+        size = tl.max(tl.max(magnitude(groups[g], NATIVE), axis=2), axis=0)
+        bits = tl.maximum(size, MIN).to(tl.int32, bitcast=True)
         # 448 = 1.75 * 2**8: the mantissa's comparison with .75 decides the last step
         code = (bits >> 23) - 8 + ((bits & 0x7FFFFF) > 0x600000).to(tl.int32)
-        scaled = row * ((254 - code) << 23).to(tl.float32, bitcast=True)[:, None]
-        at = nope + page * n_page + tok * n_tok + g[:, None] * 64 + c[None, :]
-        tl.store(at, e4m3_bits(scaled), mask=(g < 7)[:, None])
-        at = rope + page * r_page + tok * r_tok + c[None, :] + g[:, None] * 0
-        tl.store(at, bf16_bits(row), mask=(g == 7)[:, None])
-        pad = tl.where(g < 7, code, 0)
-        tl.store(scale + page * s_page + tok * s_tok + g, pad.to(tl.uint8))
+        scaled = groups[g] * ((254 - code) << 23).to(tl.float32, bitcast=True)[None, :, None]
+        tl.store(at + g * 64, e4m3_code(scaled, NATIVE), mask=kept)
+        codes |= code.to(tl.int64) << (8 * g)
+    at = rope + (page * r_page + tok * r_tok)[None, :, None] + c
+    tl.store(at, bf16_code(groups[7], NATIVE), mask=kept)
+    tl.store(scale + page * s_page + tok * s_tok, codes, mask=keep)
 
 
-def store_latent_triton(dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor) -> None:
-    """`store_latent_ref` as one program a row; nothing waits for the device."""
+def store_latent_plan(rows: int) -> StorePlan:
+    """How a store of `rows` rows is cut up."""
+    return StorePlan(rows=8, warps=4, parts=8)
+
+
+def store_latent_triton(
+    dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor, plan: StorePlan | None = None
+) -> None:
+    """`store_latent_ref` as one program a few rows; nothing waits for the device."""
     require()
-    if len(slots) == 0:
+    count = len(slots)
+    if count == 0:
         return
-    planes = latent_planes(dst)
+    plan = plan or store_latent_plan(count)
+    nope, rope, scale = latent_planes(dst)
+    planes = nope, rope, scale.view(torch.int64)  # the eight scales of a row as one word
     strides = [s for p in planes for s in p.stride()[:2]]
-    _store_latent_kernel[(len(slots),)](
-        latent.contiguous(), slots, live, *planes, *strides, dst.layout.page_tokens, MIN_ABSMAX
-    )
+    native = not INTERPRETED
+    _store_latent_kernel[(-(-count // plan.rows),)](
+        latent.contiguous(), slots, live, *planes, count, *strides, dst.layout.page_tokens,
+        MIN_ABSMAX, native, native and plan.overlap, plan.rows, vector(latent),
+        **plan.options(native),
+    )  # fmt: skip

@@ -1,10 +1,14 @@
 """Stores write the format of the pool, and nothing where a row is dead."""
 
+from typing import Any
+
 import pytest
 import torch
 
 from kernels.cases import INDEX_K, ROWS, index_layout, latent_layout
+from kernels.layout import LayerView
 from kernels.ops import Ops
+from kernels.stored_rows import StorePlan
 from tests.kernels import restated
 
 
@@ -20,7 +24,19 @@ def some_rows(rows: int, width: int, g: torch.Generator) -> tuple[torch.Tensor, 
     return data, slots, live
 
 
-@pytest.mark.parametrize("rows", ROWS)
+def write(
+    ops: Ops, kind: str, rows: tuple[torch.Tensor, ...], plan: StorePlan | None = None
+) -> LayerView:
+    """A layer of 0xFF to which rows were stored, cut up as `plan` says where Triton does it."""
+    layout = latent_layout(64) if kind == "latent" else index_layout(kind)
+    view = layout.layer(layout.allocate(4, fill=0xFF), 0)
+    store: Any = ops.store_latent if kind == "latent" else ops.store_index_k
+    how = {} if plan is None or ops == Ops.reference() else {"plan": plan}
+    store(view, *rows, **how)
+    return view
+
+
+@pytest.mark.parametrize("rows", (*ROWS, 129))
 def test_latents_come_back_within_the_format(ops: Ops, rows: int, g: torch.Generator) -> None:
     data, slots, live = some_rows(rows, 512, g)
     layout = latent_layout(64)
@@ -37,7 +53,7 @@ def test_latents_come_back_within_the_format(ops: Ops, rows: int, g: torch.Gener
 
 
 @pytest.mark.parametrize("dtype", INDEX_K)
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", (*ROWS, 129))
 def test_index_keys_come_back_and_name_their_slots(
     ops: Ops, rows: int, dtype: str, g: torch.Generator
 ) -> None:
@@ -66,18 +82,54 @@ def test_a_dead_row_changes_no_byte(ops: Ops, kind: str, g: torch.Generator) -> 
 
 
 @pytest.mark.kernels
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("kind", ["latent", "fp8", "bf16"])
 def test_the_kernel_writes_the_bytes_of_the_reference(
+    ops: Ops, kind: str, dtype: torch.dtype, g: torch.Generator
+) -> None:
+    data, slots, live = some_rows(65, 512 if kind == "latent" else 128, g)
+    # bf16 NaN bits are not unique; there the numbers decide
+    data[5, 3] = torch.nan if kind != "bf16" else 1.0
+    rows = data.to(dtype), slots, live
+    assert torch.equal(write(ops, kind, rows).pages, write(Ops.reference(), kind, rows).pages)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("plan", [StorePlan(4, 1, 1), StorePlan(8, 2, 4), StorePlan(64, 8, 2)])
+@pytest.mark.parametrize("kind", ["latent", "fp8", "bf16"])
+def test_however_a_store_is_cut_up_it_writes_the_same(
+    ops: Ops, kind: str, plan: StorePlan, g: torch.Generator
+) -> None:
+    rows = some_rows(65, 512 if kind == "latent" else 128, g)
+    want = write(Ops.reference(), kind, rows)
+    assert torch.equal(write(ops, kind, rows, plan).pages, want.pages)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-3, 1.0, 1e30])
+@pytest.mark.kernels
+def test_quotients_that_lie_between_two_codes_go_to_the_even_one(
+    ops: Ops, scale: float, g: torch.Generator
+) -> None:
+    """Of rows whose elements are odd halves of code steps times their scale."""
+    halves = torch.randint(1, 32, (63, 128), generator=g) * 0.5
+    data = halves * torch.randint(-9, 5, (63, 128), generator=g).float().exp2()
+    data = data * (scale * (1 + torch.rand(63, 1, generator=g)))
+    rows = data, torch.randperm(191, generator=g)[:63] + 1, torch.ones(63, dtype=torch.bool)
+    assert torch.equal(write(ops, "fp8", rows).pages, write(Ops.reference(), "fp8", rows).pages)
+
+
+@pytest.mark.kernels
+@pytest.mark.filterwarnings("ignore:invalid value encountered in divide")
+@pytest.mark.parametrize("kind", ["latent", "fp8"])
+def test_an_infinity_saturates_its_group_or_zeroes_its_row(
     ops: Ops, kind: str, g: torch.Generator
 ) -> None:
-    data, slots, live = some_rows(15, 512 if kind == "latent" else 128, g)
-    data[5, 3] = torch.nan
-    layout = latent_layout(64) if kind == "latent" else index_layout(kind)
-    pages = []
-    for each in (ops, Ops.reference()):
-        view = layout.layer(layout.allocate(3), 0)
-        store = each.store_latent if kind == "latent" else each.store_index_k
-        # bf16 NaN bits are not unique; there the numbers decide
-        store(view, data if kind != "bf16" else data.nan_to_num(1.0), slots, live)
-        pages.append(view.pages)
-    assert torch.equal(pages[0], pages[1])
+    data, slots, live = some_rows(17, 512 if kind == "latent" else 128, g)
+    data[5, 3] = torch.inf
+    live[5] = True
+    found, want = (
+        write(each, kind, (data, slots, live)).plane("value").view(torch.uint8).flatten(0, 1)
+        for each in (ops, Ops.reference())
+    )
+    # index-K: infinity over infinity, a NaN of either sign
+    assert torch.equal(found[slots[5]] & 0x7F, want[slots[5]] & 0x7F)
