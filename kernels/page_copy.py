@@ -4,12 +4,38 @@ Rule: each side is addressed by its own strides, and a row is as long as the sho
 """
 # mypy: allow-untyped-defs, allow-incomplete-defs
 
+from dataclasses import dataclass
+
 from torch import Tensor
 
 from kernels.jit import jit, require, tl
-from kernels.layout import widest_word
+from kernels.units import units
 
-BLOCK = 1024
+LINE_BYTES = 128  # what a GPU asks of host memory at a time
+
+
+@dataclass(frozen=True)
+class PageCopyPlan:
+    """How a copy is cut up: at most `programs` (0: as many as blocks) of `warps` warps, each taking
+    every so manieth `block` of units (kernels.units); `by_dst` says whose memory lines the accesses
+    keep to, `read` and `write` are Triton's cache modifiers.
+    """
+
+    block: int
+    warps: int
+    programs: int
+    by_dst: bool
+    read: str = ""
+    write: str = ""
+
+
+def page_copy_plan(dst_on_device: bool, src_on_device: bool) -> PageCopyPlan:
+    """How a copy is cut up, by where its sides are: few programs keep a link busy, and accesses
+    keep to the host's lines.
+    """
+    if dst_on_device and src_on_device:
+        return PageCopyPlan(block=1024, warps=4, programs=0, by_dst=True)
+    return PageCopyPlan(block=512, warps=4, programs=264, by_dst=not dst_on_device)
 
 
 def page_copy_ref(dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -> None:
@@ -46,30 +72,48 @@ def _copy_rows(dst: Tensor, src: Tensor, dst_pages: list[int], src_pages: list[i
 
 @jit
 def _page_copy_kernel(
-    dst, src, dst_pages, src_pages, d_page, d_layer, s_page, s_layer, WORDS,
-    BLOCK: tl.constexpr,
+    dst, src, dst_pages, src_pages, d_page, d_layer, s_page, s_layer, LEAD, WIDTH, LAYERS, BLOCKS,
+    STEPS, LINE: tl.constexpr, PER: tl.constexpr, BY_DST: tl.constexpr, READ: tl.constexpr,
+    WRITE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    i, layer = tl.program_id(0), tl.program_id(1).to(tl.int64)
-    # int64 before the multiply: page * stride passes 2**31 on a pool of a few GiB
-    to = tl.load(dst_pages + i).to(tl.int64) * d_page + layer * d_layer
-    frm = tl.load(src_pages + i).to(tl.int64) * s_page + layer * s_layer
-    col = tl.program_id(2) * BLOCK + tl.arange(0, BLOCK)
-    row = tl.load(src + frm + col, mask=col < WORDS)
-    tl.store(dst + to + col, row, mask=col < WORDS)
+    word = tl.arange(0, PER)[None, :]
+    for step in range(tl.program_id(0), STEPS, tl.num_programs(0)):
+        row, block = step // BLOCKS, step % BLOCKS
+        i, layer = row // LAYERS, (row % LAYERS).to(tl.int64)
+        # int64 before the multiply: page * stride passes 2**31 on a pool of a few GiB
+        to = tl.load(dst_pages + i).to(tl.int64) * d_page + layer * d_layer
+        frm = tl.load(src_pages + i).to(tl.int64) * s_page + layer * s_layer
+        # a row begins where its line does, its first lanes idle: no access crosses a line
+        spare = ((to if BY_DST else frm) + LEAD) % LINE
+        at = block * BLOCK - spare + tl.arange(0, BLOCK)
+        seen = ((at >= 0) & (at < WIDTH))[:, None]
+        part = tl.load(src + (frm + at)[:, None] * PER + word, mask=seen, cache_modifier=READ)
+        tl.store(dst + (to + at)[:, None] * PER + word, part, mask=seen, cache_modifier=WRITE)
 
 
-def page_copy_triton(dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -> None:
-    """`page_copy_ref` as one program a block of a row; either side may be pinned host memory, which
-    the GPU addresses itself.
+def page_copy_triton(
+    dst: Tensor,
+    src: Tensor,
+    dst_pages: Tensor,
+    src_pages: Tensor,
+    plan: PageCopyPlan | None = None,
+) -> None:
+    """`page_copy_ref` as programs that each copy block after block of rows; either side may be
+    pinned host memory, which the GPU addresses itself.
     """
     require()
-    to, frm = _same_rows(dst, src, dst_pages, src_pages)
-    if 0 in (len(dst_pages), *to.shape[1:]):
+    sides = _same_rows(dst, src, dst_pages, src_pages)
+    if 0 in (len(dst_pages), *sides[0].shape[1:]):
         return
-    word = widest_word(to, frm)
-    to, frm = to.view(word), frm.view(word)
-    device, words = (dst if dst.is_cuda else src).device, to.shape[2]
-    _page_copy_kernel[(len(dst_pages), to.shape[1], -(-words // BLOCK))](
-        to, frm, dst_pages.to(device), src_pages.to(device),
-        *to.stride()[:2], *frm.stride()[:2], words, BLOCK,
+    plan = plan or page_copy_plan(dst.is_cuda, src.is_cuda)
+    to, frm = units(*sides)
+    kept = to if plan.by_dst else frm
+    line, lead = LINE_BYTES // kept.size, kept.words.data_ptr() % LINE_BYTES // kept.size
+    blocks = -(-(to.width + line - 1) // plan.block)
+    layers, device = dst.shape[1], (dst if dst.is_cuda else src).device
+    steps = len(dst_pages) * layers * blocks
+    _page_copy_kernel[(min(steps, plan.programs or steps),)](
+        to.words, frm.words, dst_pages.to(device), src_pages.to(device), *to.strides, *frm.strides,
+        lead, to.width, layers, blocks, steps, line, to.per, plan.by_dst, plan.read, plan.write,
+        plan.block, num_warps=plan.warps,
     )  # fmt: skip

@@ -1,16 +1,25 @@
 """A page copy moves the bytes it was asked for, each to its place, and touches no other."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
 from kernels.cases import PAGES, index_layout, latent_layout, noise, odd_layout
-from kernels.layout import Order, PageLayout
+from kernels.layout import Order, PageLayout, Plane
 from kernels.ops import Ops
+from kernels.page_copy import PageCopyPlan
 from tests.kernels import restated
 
 ORDERS = [(Order.LAYER_FIRST, o) for o in Order] + [(o, Order.LAYER_FIRST) for o in Order]
+
+
+PLANS = [
+    PageCopyPlan(16, 1, 3, by_dst=True),
+    PageCopyPlan(128, 4, 0, by_dst=False),
+    PageCopyPlan(4096, 4, 1, by_dst=True, read=".cg", write=".cs"),
+]
 
 
 def scattered(count: int, pages: int, g: torch.Generator) -> torch.Tensor:
@@ -19,14 +28,24 @@ def scattered(count: int, pages: int, g: torch.Generator) -> torch.Tensor:
 
 
 def check(
-    ops: Ops, to: PageLayout, frm: PageLayout, count: int, layers: slice, g: torch.Generator
+    ops: Ops,
+    to: PageLayout,
+    frm: PageLayout,
+    count: int,
+    layers: slice,
+    g: torch.Generator,
+    plan: PageCopyPlan | None = None,
 ) -> None:
-    """Copy `count` pages between pools of 70 pages, and compare the whole of the destination."""
+    """Copy `count` pages between pools of 70 pages, cut up as `plan` says where Triton does it, and
+    compare the whole of the destination.
+    """
     source = frm.by_page(noise(frm, 70, g))[:, layers]
     buffer = to.allocate(70, fill=0xFF)
     want = buffer.clone()
     dst_pages, src_pages = scattered(count, 70, g), scattered(count, 70, g)
-    ops.page_copy(to.by_page(buffer)[:, layers], source, dst_pages, src_pages)
+    copy: Any = ops.page_copy
+    how = {} if plan is None or ops == Ops.reference() else {"plan": plan}
+    copy(to.by_page(buffer)[:, layers], source, dst_pages, src_pages, **how)
     width = min(to.page_bytes, frm.page_bytes)
     expected = to.by_page(want)[:, layers]
     restated.copy_pages(expected, source, dst_pages.tolist(), src_pages.tolist(), width)
@@ -56,6 +75,18 @@ def test_bytes_that_fit_no_word_are_copied_too(ops: Ops, order: Order, g: torch.
 @pytest.mark.parametrize(("to", "frm"), [("fp8", "bf16"), ("bf16", "fp8")])
 def test_the_shorter_row_decides(ops: Ops, to: str, frm: str, g: torch.Generator) -> None:
     check(ops, index_layout(to, 2), index_layout(frm, 2), 3, slice(None), g)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("row_bytes", [5, 24, 72, 1_016, 1_024, 1_728])
+def test_however_a_copy_is_cut_up_rows_may_lie_across_memory_lines(
+    ops: Ops, row_bytes: int, plan: PageCopyPlan, g: torch.Generator
+) -> None:
+    """Rows that begin on no line of 128 bytes, of words of 1, 8 and 16 bytes."""
+    plane = Plane("a", row_bytes, torch.uint8)
+    to, frm = PageLayout((plane,), 1, 2, Order.PAGE_FIRST), PageLayout((plane,), 1, 2)
+    check(ops, to, frm, 7, slice(None), g, plan)
 
 
 def test_a_ragged_width_between_odd_and_even_rows(ops: Ops, g: torch.Generator) -> None:
