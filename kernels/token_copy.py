@@ -5,10 +5,27 @@ token's ``contiguous_token_bytes`` are the row of each plane, whatever pool and 
 """
 # mypy: allow-untyped-defs, allow-incomplete-defs
 
+from dataclasses import dataclass
+
 from torch import Tensor
 
-from kernels.jit import jit, next_power_of_2, require, tl
-from kernels.layout import LayerView, widest_word
+from kernels.jit import jit, require, tl
+from kernels.layout import LayerView
+from kernels.stored_rows import page_and_token
+from kernels.units import units
+
+
+@dataclass(frozen=True)
+class TokenCopyPlan:
+    """How a copy is cut up: `block` units (kernels.units) a program of `warps` warps."""
+
+    block: int
+    warps: int
+
+
+def token_copy_plan() -> TokenCopyPlan:
+    """How a copy is cut up, whatever it copies: rows are cut without regard to tokens."""
+    return TokenCopyPlan(block=512, warps=4)
 
 
 def token_copy_ref(
@@ -40,20 +57,44 @@ def _same_planes(dst: LayerView, src: LayerView) -> None:
 
 
 @jit
-def _token_copy_kernel(
-    dst, src, dst_slots, src_slots, live, d_page, d_tok, s_page, s_tok, WORDS,
-    MASKED: tl.constexpr, D_TOKENS: tl.constexpr, S_TOKENS: tl.constexpr, BLOCK: tl.constexpr,
+def _copy_rows(
+    block, dst, src, dst_slots, src_slots, live, COUNT, d_page, d_tok, s_page, s_tok,
+    MASKED: tl.constexpr, D_TOKENS: tl.constexpr, S_TOKENS: tl.constexpr, WIDTH: tl.constexpr,
+    PER: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    i = tl.program_id(0).to(tl.int64)
-    col = tl.arange(0, BLOCK)
-    seen = col < WORDS
+    unit = block * BLOCK + tl.arange(0, BLOCK)
+    i, col = unit // WIDTH, unit % WIDTH
+    seen = i < COUNT
+    # slots of dead rows are read too, nothing at them: one load need not wait for another
+    page, tok = page_and_token(tl.load(src_slots + i, mask=seen, other=0), S_TOKENS)
+    frm = page * s_page + tok * s_tok + col
+    page, tok = page_and_token(tl.load(dst_slots + i, mask=seen, other=0), D_TOKENS)
+    to = page * d_page + tok * d_tok + col
     if MASKED:
-        seen = seen & (tl.load(live + i) != 0)
-    frm, to = tl.load(src_slots + i).to(tl.int64), tl.load(dst_slots + i).to(tl.int64)
-    at = src + frm // S_TOKENS * s_page + frm % S_TOKENS * s_tok
-    row = tl.load(at + col, mask=seen)
-    at = dst + to // D_TOKENS * d_page + to % D_TOKENS * d_tok
-    tl.store(at + col, row, mask=seen)
+        seen = seen & (tl.load(live + i, mask=seen, other=0) != 0)
+    word, seen = tl.arange(0, PER)[None, :], seen[:, None]
+    part = tl.load(src + frm[:, None] * PER + word, mask=seen)
+    tl.store(dst + to[:, None] * PER + word, part, mask=seen)
+
+
+@jit
+def _token_copy_kernel(
+    dst, src, d_page, d_tok, s_page, s_tok, dst_2, src_2, d_page_2, d_tok_2, s_page_2, s_tok_2,
+    dst_slots, src_slots, live, COUNT, BLOCKS, MASKED: tl.constexpr, D_TOKENS: tl.constexpr,
+    S_TOKENS: tl.constexpr, WIDTH: tl.constexpr, PER: tl.constexpr, WIDTH_2: tl.constexpr,
+    PER_2: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    block = tl.program_id(0)
+    if block < BLOCKS:
+        _copy_rows(
+            block, dst, src, dst_slots, src_slots, live, COUNT, d_page, d_tok, s_page, s_tok,
+            MASKED, D_TOKENS, S_TOKENS, WIDTH, PER, BLOCK,
+        )  # fmt: skip
+    else:
+        _copy_rows(
+            block - BLOCKS, dst_2, src_2, dst_slots, src_slots, live, COUNT, d_page_2, d_tok_2,
+            s_page_2, s_tok_2, MASKED, D_TOKENS, S_TOKENS, WIDTH_2, PER_2, BLOCK,
+        )  # fmt: skip
 
 
 def token_copy_triton(
@@ -62,27 +103,29 @@ def token_copy_triton(
     dst_slots: Tensor,
     src_slots: Tensor,
     live: Tensor | None = None,
+    plan: TokenCopyPlan | None = None,
 ) -> None:
-    """`token_copy_ref` as one program a token and plane; nothing waits for the device. Either side
-    may be pinned host memory, which the GPU addresses itself.
+    """`token_copy_ref` as programs that each copy a block of units of a plane's rows, two planes a
+    launch; nothing waits for the device. Either side may be pinned host memory, which the GPU
+    addresses itself.
     """
     require()
     _same_planes(dst, src)
-    if len(src_slots) == 0:
+    count = len(src_slots)
+    if count == 0:
         return
+    plan = plan or token_copy_plan()
     device = (dst if dst.pages.is_cuda else src).pages.device
     to, frm = dst_slots.to(device), src_slots.to(device)
     mask = to if live is None else live.to(device)
-    for plane in dst.layout.planes:
-        d, s = _words(dst, src, plane.name)
-        _token_copy_kernel[(len(to),)](
-            d, s, to, frm, mask, *d.stride()[:2], *s.stride()[:2], d.shape[2], live is not None,
-            dst.layout.page_tokens, src.layout.page_tokens, next_power_of_2(d.shape[2]),
+    planes = [units(dst.rows(p.name), src.rows(p.name)) for p in dst.layout.planes]
+    for i in range(0, len(planes), 2):
+        pair = planes[i : i + 2]
+        blocks = [-(-count * side.width // plan.block) for side, _ in pair]
+        one, two = pair[0], pair[-1]
+        sides = [x for d, s in (one, two) for x in (d.words, s.words, *d.strides, *s.strides)]
+        shapes = [x for d, _ in (one, two) for x in (d.width, d.per)]
+        _token_copy_kernel[(sum(blocks),)](
+            *sides, to, frm, mask, count, blocks[0], live is not None, dst.layout.page_tokens,
+            src.layout.page_tokens, *shapes, plan.block, num_warps=plan.warps,
         )  # fmt: skip
-
-
-def _words(dst: LayerView, src: LayerView, name: str) -> list[Tensor]:
-    """The plane on both sides, `[page, token, words]`, in the widest integer that fits both."""
-    sides = [view.rows(name) for view in (dst, src)]
-    word = widest_word(*sides)
-    return [side.view(word) for side in sides]

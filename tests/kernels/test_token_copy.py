@@ -1,13 +1,15 @@
 """A token's bytes travel as a whole, and each side keeps them where its own layout says."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
 from kernels.cases import INDEX_K, ROWS, index_layout, latent_layout, noise, odd_layout
-from kernels.layout import Order, PageLayout
+from kernels.layout import Order, PageLayout, Plane
 from kernels.ops import LayerView, Ops
+from kernels.token_copy import TokenCopyPlan
 from tests.kernels import restated
 
 PAGES = 5
@@ -76,6 +78,31 @@ def test_dead_rows_write_nothing_whatever_their_slots(
     ops.token_copy(dst, src, into, out_of, live)
     assert torch.equal(dst.pages, want.pages)
     ops.token_copy(dst, src, into, out_of, torch.zeros_like(live))
+    assert torch.equal(dst.pages, want.pages)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("block", [16, 64, 2_048])
+@pytest.mark.parametrize(("to", "frm"), PAIRS)
+def test_however_a_copy_is_cut_up_every_token_arrives(
+    ops: Ops, to: PageLayout, frm: PageLayout, block: int, g: torch.Generator
+) -> None:
+    dst, src = views(to, frm, g)
+    want, into, out_of = copied(dst), slots_of(to, 9, g), slots_of(frm, 9, g)
+    copy: Any = ops.token_copy
+    how = {} if ops == Ops.reference() else {"plan": TokenCopyPlan(block, 4)}
+    copy(dst, src, into, out_of, **how)
+    restated.copy_tokens(want, src, into.tolist(), out_of.tolist())
+    assert torch.equal(dst.pages, want.pages)
+
+
+def test_three_planes_are_copied_as_well(ops: Ops, g: torch.Generator) -> None:
+    planes = tuple(Plane(name, n, torch.uint8) for name, n in (("a", 16), ("b", 8), ("c", 3)))
+    layout = PageLayout(planes, 4, 1, row_align=16)
+    dst, src = views(layout, layout, g)
+    want, into, out_of = copied(dst), slots_of(layout, 9, g), slots_of(layout, 9, g)
+    ops.token_copy(dst, src, into, out_of)
+    restated.copy_tokens(want, src, into.tolist(), out_of.tolist())
     assert torch.equal(dst.pages, want.pages)
 
 
