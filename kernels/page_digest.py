@@ -6,15 +6,35 @@ Rule: integer arithmetic modulo 2**64 only, so one page has one digest on every 
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from kernels.jit import jit, require, tl
 from kernels.layout import LayerView
+from kernels.units import units
 
 GOLDEN, MIX = -7046029254386353131, -4658895280553007687  # odd 64-bit constants of splitmix64
 WORD = 8
 BLOCK_PAGES = 16
+
+
+@dataclass(frozen=True)
+class PageDigestPlan:
+    """How digests are cut up: `parts` programs a page, whose sums add up, of `warps` warps; each
+    reads `block` units (kernels.units) at a time.
+    """
+
+    block: int
+    warps: int
+    parts: int
+
+
+def page_digest_plan(pages: int, page_bytes: int) -> PageDigestPlan:
+    """How the digests of `pages` pages are cut up: few large pages would leave the GPU idle."""
+    parts = 4 if pages < 512 and page_bytes >= 1 << 15 else 1
+    return PageDigestPlan(block=512, warps=4, parts=parts)
 
 
 def page_digest_ref(src: LayerView, pages: Tensor) -> Tensor:
@@ -41,30 +61,40 @@ def _digest(rows: Tensor) -> Tensor:
 
 @jit
 def _page_digest_kernel(
-    words, pages, out, w_page, WORDS,
-    GOLD: tl.constexpr, MIXER: tl.constexpr, BLOCK: tl.constexpr,
+    words, pages, out, w_page, WIDTH, GOLD: tl.constexpr, MIXER: tl.constexpr, PER: tl.constexpr,
+    PARTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    i = tl.program_id(0).to(tl.int64)
-    page = tl.load(pages + i).to(tl.int64)
-    total = tl.zeros([BLOCK], tl.int64)
-    for start in range(0, WORDS, BLOCK):
-        place = start + tl.arange(0, BLOCK)
-        word = tl.load(words + page * w_page + place, mask=place < WORDS, other=0)
+    i, part = tl.program_id(0) // PARTS, tl.program_id(0) % PARTS
+    first = tl.load(pages + i).to(tl.int64) * w_page
+    total = tl.zeros([BLOCK, PER], tl.int64)
+    for start in range(part * BLOCK, WIDTH, PARTS * BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        place, seen = at[:, None] * PER + tl.arange(0, PER)[None, :], (at < WIDTH)[:, None]
+        word = tl.load(words + (first + at)[:, None] * PER + tl.arange(0, PER)[None, :], mask=seen)
         x = word + (place.to(tl.int64) + 1) * GOLD
         x = (x ^ (x >> 30)) * MIXER
-        total += tl.where(place < WORDS, x ^ (x >> 27), 0)
-    tl.store(out + i, tl.sum(total, axis=0))
+        total += tl.where(seen, x ^ (x >> 27), 0)
+    digest = tl.sum(tl.sum(total, axis=1), axis=0)
+    if PARTS == 1:
+        tl.store(out + i, digest)
+    else:
+        tl.atomic_add(out + i, digest, sem="relaxed")
 
 
-def page_digest_triton(src: LayerView, pages: Tensor) -> Tensor:
-    """`page_digest_ref` as one program a page. Raises ValueError if pages are not whole words."""
+def page_digest_triton(src: LayerView, pages: Tensor, plan: PageDigestPlan | None = None) -> Tensor:
+    """`page_digest_ref` as one program a page, or several that add up. Raises ValueError if pages
+    are not whole words.
+    """
     require()
     if src.layout.page_bytes % WORD:
         raise ValueError(f"page of {src.layout.page_bytes} bytes: the kernel reads 8-byte words")
-    out = torch.empty(len(pages), dtype=torch.int64, device=pages.device)
-    words = src.pages.view(torch.int64)
+    plan = plan or page_digest_plan(len(pages), src.layout.page_bytes)
+    new = torch.empty if plan.parts == 1 else torch.zeros
+    out = new(len(pages), dtype=torch.int64, device=pages.device)
+    (rows,) = units(src.pages[:, None])
     if len(pages) > 0:
-        _page_digest_kernel[(len(pages),)](
-            words, pages, out, words.stride(0), words.shape[1], GOLDEN, MIX, 1024
-        )
+        _page_digest_kernel[(len(pages) * plan.parts,)](
+            rows.words.view(torch.int64), pages, out, rows.strides[0], rows.width, GOLDEN, MIX,
+            rows.per, plan.parts, plan.block, num_warps=plan.warps,
+        )  # fmt: skip
     return out

@@ -1,11 +1,14 @@
 """A digest binds every byte to its place in the page, and to nothing else."""
 
+from typing import Any
+
 import pytest
 import torch
 
 from kernels.cases import index_layout, latent_layout
 from kernels.layout import LayerView, Order, PageLayout, Plane
 from kernels.ops import Ops
+from kernels.page_digest import PageDigestPlan
 
 
 def random_pages(layout: PageLayout, pages: int, g: torch.Generator) -> LayerView:
@@ -58,6 +61,20 @@ def test_equal_bytes_have_one_digest_in_any_order_and_place(
     there = ops.page_digest(other, torch.tensor([3, 0, 2]))
     assert torch.equal(here, there)
     assert torch.equal(here, Ops.reference().page_digest(plain, torch.tensor([0, 3, 1])))
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("plan", [PageDigestPlan(16, 1, 1), PageDigestPlan(16, 4, 5)])
+@pytest.mark.parametrize("row_bytes", [8, 24, 512, 1_016])
+def test_parts_of_a_page_add_up_to_its_digest(
+    ops: Ops, row_bytes: int, plan: PageDigestPlan, g: torch.Generator
+) -> None:
+    layout = PageLayout((Plane("a", row_bytes, torch.uint8),), 1, 3, Order.PAGE_FIRST)
+    view = random_pages(layout, 5, g)
+    digest: Any = ops.page_digest
+    how = {} if ops == Ops.reference() else {"plan": plan}
+    found = digest(view, torch.tensor([4, 0, 3]), **how)
+    assert torch.equal(found, Ops.reference().page_digest(view, torch.tensor([4, 0, 3])))
 
 
 def test_a_page_of_odd_bytes_has_a_digest_too(g: torch.Generator) -> None:
