@@ -59,15 +59,13 @@ def _ordered(value, live):
 @jit
 def _trial(low, high, at_low, at_high, turn, K: tl.constexpr):
     guess = high.to(tl.int64) - 16777216  # a quarter of the value
-    if turn >= 2:
+    if turn > 0:
         span = high.to(tl.float32) - low.to(tl.float32)
         guess = low + (span * (at_low - K) / (at_low - at_high)).to(tl.int64)
-    elif (turn == 0) & (low < 1):
-        guess = tl.full([], 1, tl.int64)  # a rectifier leaves many zeros: is the edge among them?
-    elif (turn == 1) & (high == 1):
+    elif high == 1:
         guess = tl.full([], 0, tl.int64)
     # by turns, and always in the end, the middle: nothing is worse than bits one by one
-    use = (guess > low) & (guess < high) & ((turn < 2) | ((turn % 2 == 0) & (turn < 12)))
+    use = (guess > low) & (guess < high) & ((turn == 0) | ((turn % 2 == 1) & (turn < 12)))
     return tl.where(use, guess.to(tl.int32), (low & high) + ((low ^ high) >> 1))
 
 
@@ -76,51 +74,76 @@ def _bracket(key, K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLO
     # each of at least K groups has a key >= the least of their maxima
     best = tl.max(tl.reshape(key, [BLOCK // COLS, COLS]), 0)
     best = tl.max(tl.reshape(best, [GROUPS, COLS // GROUPS]), 1)
-    low, high = tl.min(best), tl.max(best) + 1
+    low, high = tl.maximum(tl.min(best), -2139095041), tl.max(best) + 1  # at least -inf
     at_low, at_high, turn = BLOCK, 0, 0
     # invariant: at_low >= K keys are >= low (BLOCK: not counted), at_high < K are >= high
+    if (low < 1) & (high > 1):  # a rectifier leaves many zeros, and 0 and 1 are far from the rest
+        count = tl.sum((key >= 1).to(tl.int32))
+        if count >= K:
+            low, at_low = tl.full([], 1, tl.int32), count
+        else:
+            high, at_high = tl.full([], 1, tl.int32), count
+    # on one side of zero no difference overflows, and its sign is cheaper than a comparison
+    key = tl.minimum(tl.maximum(key, low - 1), high)
     while (low + 1 < high) & (at_low != K):
         trial = _trial(low, high, at_low, at_high, turn, K)
-        count = tl.sum((key >= trial).to(tl.int32))
+        count = BLOCK + tl.sum((key - trial) >> 31)
         turn += 1
         if count >= K:
             low, at_low = trial, count
         else:
             high, at_high = trial, count
-    return low, high, K - at_high
+    return key, low, high, at_low, K - at_high
 
 
 @jit
-def _marks(key, low, high):
-    # two counters in one: keys above the bracket (fewer than 4096), and keys in it
-    return tl.where(key >= high, 1, tl.where(key >= low, 4096, 0))
+def _marks(key, low, high, TIES: tl.constexpr):
+    if TIES:  # two counters in one: keys above the bracket (fewer than 4096), and keys in it
+        return tl.where(key >= high, 1, tl.where(key >= low, 4096, 0))
+    return (key >= low).to(tl.int32)
 
 
 @jit
-def _put(to, what, key, before, low, high, wanted):
-    above, inside = before & 4095, before >> 12
-    keep = (key >= high) | ((key >= low) & (inside < wanted))
-    tl.store(to + above + tl.minimum(inside, wanted), what, mask=keep)
-    return before + _marks(key, low, high)
+def _put(to, at, key, before, low, high, wanted, TIES: tl.constexpr):
+    keep, rank = key >= low, before
+    if TIES:
+        above, inside = before & 4095, before >> 12
+        keep &= (key >= high) | (inside < wanted)
+        rank = above + tl.minimum(inside, wanted)
+    tl.store(to + rank, at, mask=keep)
+    return before + _marks(key, low, high, TIES)
 
 
 @jit
-def _compact(to, key, low, high, wanted, start, BLOCK: tl.constexpr):
+def _compact(to, key, start, low, high, wanted, TIES: tl.constexpr, BLOCK: tl.constexpr):
     # a thread holds four neighbours: apart, each of the four is one word a lane in order
     even, odd = tl.split(tl.reshape(key, [BLOCK // 4, 2, 2]))
     a, c = tl.split(even)
     b, d = tl.split(odd)
-    four = _marks(a, low, high) + _marks(b, low, high)
-    four += _marks(c, low, high) + _marks(d, low, high)
+    four = _marks(a, low, high, TIES) + _marks(b, low, high, TIES)
+    four += _marks(c, low, high, TIES) + _marks(d, low, high, TIES)
     four = tl.reshape(four, [BLOCK // 128, 32])  # a row is a warp's
     row = tl.sum(four, 1)
     before = tl.cumsum(four, 1) - four + (tl.cumsum(row, 0) - row)[:, None]
     before = tl.reshape(before, [BLOCK // 4])
     at = start + tl.arange(0, BLOCK // 4) * 4
-    before = _put(to, at, a, before, low, high, wanted)
-    before = _put(to, at + 1, b, before, low, high, wanted)
-    before = _put(to, at + 2, c, before, low, high, wanted)
-    _put(to, at + 3, d, before, low, high, wanted)
+    before = _put(to, at, a, before, low, high, wanted, TIES)
+    before = _put(to, at + 1, b, before, low, high, wanted, TIES)
+    before = _put(to, at + 2, c, before, low, high, wanted, TIES)
+    _put(to, at + 3, d, before, low, high, wanted, TIES)
+
+
+@jit
+def _choose(
+    to, key, start,
+    K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    # `start` and on, where the K largest of more than K keys are, ascending; -2**31 is no key
+    key, low, high, at_low, wanted = _bracket(key, K, GROUPS, COLS, BLOCK)
+    if at_low == K:
+        _compact(to, key, start, low, high, wanted, False, BLOCK)
+    else:
+        _compact(to, key, start, low, high, wanted, True, BLOCK)
 
 
 @jit
@@ -133,8 +156,7 @@ def _pick(
     # whole words of four are loaded: a row is padded to its page
     value = tl.load(row + at, mask=at < (n + 3) // 4 * 4, other=0.0)
     key = _ordered(value, at < n)
-    low, high, wanted = _bracket(key, K, GROUPS, COLS, BLOCK)
-    _compact(to, key, low, high, wanted, start, BLOCK)
+    _choose(to, key, start, K, GROUPS, COLS, BLOCK)
 
 
 @jit
@@ -190,9 +212,8 @@ def _merge_kernel(
             at = tl.arange(0, BLOCK)
             used = (length + SEGMENT - 1) // SEGMENT * K
             key = tl.load(keys + b * SEGMENTS * K + at, mask=at < used, other=-2147483648)
-            low, high, wanted = _bracket(key, K, RANKS, COLS, BLOCK)
             to = mine + SEGMENTS * K
-            _compact(to, key, low, high, wanted, 0, BLOCK)
+            _choose(to, key, 0, K, RANKS, COLS, BLOCK)
             tl.debug_barrier()
             which = tl.load(to + r, mask=r < K, other=0)
             chosen = tl.load(mine + which, mask=r < K, other=0)
