@@ -132,7 +132,7 @@ def topk_slots(logits: Tensor, length: int, pages: Tensor, k: int) -> list[int]:
     tokens = len(logits) // len(pages)
     number = torch.where(logits.isnan(), torch.inf, logits.double())
     rank = torch.stack([~logits.isnan(), -number]).double()  # NaN first, then the largest
-    order = range(length)
+    order = list(range(length))
     if length > k:
         by_value = rank[1].sort(stable=True).indices
         by_value = by_value[rank[0][by_value].sort(stable=True).indices]

@@ -1,0 +1,206 @@
+"""Addresses beyond 32 bits: rows of logits at a context of 1M tokens, and pools of many GiB.
+
+Rule: what lies at an address is compared with the same at a small one, and nothing else changed.
+"""
+
+import inspect
+
+import torch
+from torch import Tensor
+
+from kernels import exact
+from kernels.audit.check import Found, Setting, check, poisoned
+from kernels.audit.far import GIB, Far, pool_bytes
+from kernels.audit.indexer_logits import index_pool
+from kernels.audit.measure import FLOAT32, apart, bytes_differing
+from kernels.cases import index_layout, latent_layout
+from kernels.defects.int32_logits_offset import row_offset
+from kernels.layout import LayerView, PageLayout
+from kernels.ops import Segment
+
+MARK = -7.0  # an entry that nothing wrote
+BITS, ROW, ROWS = 32, 262_144, 8_195  # 1,048,576 tokens are 262,144 entries
+SMALL_BITS, SMALL_ROW, SMALL_ROWS = 16, 256, 131
+WHY = "an address is right or wrong"
+
+
+@check("indexer_logits", "rows x width beyond 32 bits", part="addressing")
+def logits_rows(s: Setting) -> Found:
+    """Logits into rows so far apart that their product passes 2**31; on a CPU a model of it in 16
+    bits. The twin takes the same product in so few bits.
+    """
+    large = s.large and torch.cuda.mem_get_info()[0] > 24 * GIB
+    bits, stride, rows = (BITS, ROW, ROWS) if large else (SMALL_BITS, SMALL_ROW, SMALL_ROWS)
+    g, guard = s.numbers("addressing"), 1 << (bits - 1) if not large else 0
+    src, heads = index_pool(s, "bf16", 9, g), 2
+    table = torch.randint(1, 9, (rows, 2), generator=g, dtype=torch.int32)
+    given = s.put(
+        torch.randn(rows, heads, 128, generator=g),
+        torch.randn(rows, heads, generator=g),
+        table,
+        torch.full((rows,), 100, dtype=torch.int32),
+    )
+    buffer = torch.full((guard + rows * stride,), MARK, device=s.device)
+    out = buffer[guard:].view(rows, stride)[:, :128]
+    into(s, src, given, out)
+    last = slice(rows - 40, rows)
+    want, size = exact.indexer_logits(src, *(each[last] for each in given))
+    kept = [row for row in range(rows) if row_offset(row, stride, bits) == row * stride]
+    past = [row for row in kept if row * stride >= 1 << (bits - 1)]
+    got = out[last].clone()
+    out.fill_(MARK)
+    measured = {
+        "error / terms": apart(got[:, :100], want[:, :100], size[:, :100]),
+        "entries outside": _changed(buffer),
+        f"far rows in place in {bits} bits": float(len(past)),
+    }
+    inputs = (
+        f"{rows:,} rows {stride:,} entries apart: {rows * stride:,} entries; in {bits} bits "
+        f"{rows - len(kept)} rows would lie elsewhere"
+    )
+    bound = dict.fromkeys(measured, 0.0) | {"error / terms": (128 + heads) * FLOAT32}
+    return Found(inputs, measured, bound, WHY)
+
+
+def into(s: Setting, src: LayerView, given: list[Tensor], out: Tensor) -> None:
+    """Logits into `out`; by the operation itself where it takes one."""
+    operation = s.ops.indexer_logits
+    if "out" in inspect.signature(operation).parameters:
+        operation(src, *given, out=out)  # type: ignore[call-arg]
+    else:
+        out.copy_(operation(src, *given))
+
+
+def _changed(buffer: Tensor) -> float:
+    parts = buffer.split(1 << 28)
+    return float(sum(int((part != MARK).sum()) for part in parts))
+
+
+def far_noise(s: Setting, layout: PageLayout) -> Far:
+    """A large pool whose far pages, and their near twins, hold random bytes."""
+    far, g = Far.of(s, layout), s.numbers("far")
+    noise = torch.randint(0, 256, far.near.pages.shape, generator=g, dtype=torch.uint8)
+    far.fill(*s.put(noise))
+    return far
+
+
+def found(s: Setting, measured: dict[str, float]) -> Found:
+    """What every operation on a large pool is asked for."""
+    inputs = f"pages beside 2**31 bytes and at the end of a pool of {pool_bytes(s) // GIB} GiB"
+    bound = dict.fromkeys(measured, 0.0)
+    if "error" in bound:
+        bound["error"] = 2.0**-19
+    return Found(inputs, measured, bound, WHY)
+
+
+@check("store_index_k", "pool beyond 2 GiB", part="addressing")
+def store_index_k(s: Setting) -> Found:
+    """Rows stored into far pages, in both formats."""
+    g, measured = s.numbers("far index"), dict[str, float]()
+    for dtype in ("fp8", "bf16"):
+        far = Far.of(s, index_layout(dtype))
+        at, near = far.slots()
+        key, live = s.put(torch.randn(len(at), 128, generator=g), torch.ones(len(at)) > 0)
+        s.ops.store_index_k(far.view, key, at, live)
+        exact.store_index_k(far.near, key, near, live)
+        bad = bytes_differing(far.view.pages[far.ids], far.near.pages)
+        measured |= {f"{dtype} bytes differing": bad, f"{dtype} elsewhere": far.elsewhere()}
+    return found(s, measured)
+
+
+@check("store_latent", "pool beyond 2 GiB", part="addressing")
+def store_latent(s: Setting) -> Found:
+    """Rows stored into far pages."""
+    far, g = Far.of(s, latent_layout(64, 1)), s.numbers("far latent")
+    at, near = far.slots()
+    latent, live = s.put(torch.randn(len(at), 512, generator=g), torch.ones(len(at)) > 0)
+    s.ops.store_latent(far.view, latent, at, live)
+    exact.store_latent(far.near, latent, near, live)
+    bad = bytes_differing(far.view.pages[far.ids], far.near.pages)
+    return found(s, {"bytes differing": bad, "elsewhere": far.elsewhere()})
+
+
+@check("indexer_logits", "pool beyond 2 GiB", part="addressing")
+def indexer_logits(s: Setting) -> Found:
+    """Logits of keys in far pages, in both formats."""
+    g, measured = s.numbers("far logits"), {"error": 0.0}
+    for dtype in ("fp8", "bf16"):
+        far = Far.of(s, index_layout(dtype))
+        at, near = far.slots()
+        key, live = s.put(torch.randn(len(at), 128, generator=g), torch.ones(len(at)) > 0)
+        exact.store_index_k(far.near, key, near, live)
+        far.view.pages[far.ids] = far.near.pages
+        pages = torch.arange(1, len(far.ids), device=s.device)
+        q, weight, lens = s.put(
+            torch.randn(1, 2, 128, generator=g),
+            torch.randn(1, 2, generator=g),
+            torch.tensor([len(pages) * 64 - 1], dtype=torch.int32),
+        )
+        got = s.ops.indexer_logits(far.view, q, weight, far.ids[pages][None].int(), lens)
+        want, size = exact.indexer_logits(far.near, q, weight, pages[None], lens)
+        measured["error"] = max(measured["error"], apart(got[:, :-1], want[:, :-1], size[:, :-1]))
+    return found(s, measured)
+
+
+@check("sparse_attention", "pool beyond 2 GiB", part="addressing")
+def sparse_attention(s: Setting) -> Found:
+    """Attention over latents in far pages."""
+    far, g = Far.of(s, latent_layout(64, 1)), s.numbers("far attention")
+    at, near = far.slots()
+    latent, live = s.put(torch.randn(len(at), 512, generator=g), torch.ones(len(at)) > 0)
+    exact.store_latent(far.near, latent, near, live)
+    far.view.pages[far.ids] = far.near.pages
+    q, bias, sink = s.put(
+        torch.randn(1, 2, 512, generator=g) / 20, torch.zeros(2, 1), torch.zeros(2)
+    )
+    got, _ = s.ops.sparse_attention(q, (Segment(far.view, at[None, ::3].int()),), bias, sink)
+    want, _ = exact.sparse_attention(q, (Segment(far.near, near[None, ::3]),), bias, sink)
+    return found(s, {"error": apart(got, want, float(latent.abs().amax()))})
+
+
+@check("page_copy", "pool beyond 2 GiB", part="addressing")
+def page_copy(s: Setting) -> Found:
+    """Pages copied out of far pages, and into them."""
+    layout = latent_layout(64, 1)
+    far = far_noise(s, layout)
+    small = layout.allocate(len(far.ids), s.device)
+    all_of_them, (big, there) = torch.arange(len(far.ids), device=s.device), _both(far, small)
+    s.ops.page_copy(there, big, all_of_them, far.ids)
+    out = bytes_differing(there[:, 0], far.near.pages)
+    far.fill(far.near.pages.flip(0).clone())
+    there[:, 0] = far.near.pages
+    far.view.pages[far.ids] = 0
+    s.ops.page_copy(big, there, far.ids, all_of_them)
+    back = bytes_differing(far.view.pages[far.ids], far.near.pages)
+    return found(s, {"bytes differing": out + back, "elsewhere": far.elsewhere()})
+
+
+def _both(far: Far, small: Tensor) -> tuple[Tensor, Tensor]:
+    """Both sides of a page copy: the large pool, and a small buffer of the same layout."""
+    return far.view.pages[:, None], far.view.layout.by_page(small)
+
+
+@check("token_copy", "pool beyond 2 GiB", part="addressing")
+def token_copy(s: Setting) -> Found:
+    """Tokens copied out of far pages, and into them."""
+    far = far_noise(s, index_layout("fp8"))
+    at, near = far.slots()
+    layout = far.view.layout
+    there = layout.layer(layout.allocate(len(far.ids), s.device), 0)
+    s.ops.token_copy(there, far.view, near, at)
+    out = bytes_differing(there.pages[1:], far.near.pages[1:])
+    far.view.pages[far.ids[1:]] = 0
+    s.ops.token_copy(far.view, far.near, at, near)
+    back = bytes_differing(far.view.pages[far.ids], far.near.pages)
+    return found(s, {"bytes differing": out + back, "elsewhere": far.elsewhere()})
+
+
+@check("page_digest", "pool beyond 2 GiB", part="addressing")
+def page_digest(s: Setting) -> Found:
+    """Digests of far pages."""
+    far = far_noise(s, index_layout("fp8"))
+    with poisoned():
+        got = s.ops.page_digest(far.view, far.ids)
+    want = [exact.page_digest(page) for page in far.near.pages]
+    wrong = sum(mine != right for mine, right in zip(got.tolist(), want, strict=True))
+    return found(s, {"digests differing": float(wrong)})
