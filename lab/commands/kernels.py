@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lab.commands import kernels_audit
 from lab.commands import options as o
 from lab.commands.output import note, show_measured
 
@@ -40,6 +41,9 @@ Where = Annotated[
 @app.callback()
 def kernels() -> None:
     """Measure the kernels."""
+
+
+app.command("audit")(kernels_audit.audit)
 
 
 @app.command("bench")
