@@ -175,15 +175,15 @@ def _page_keys(keys, page, k_page, TOKENS: tl.constexpr, TMA: tl.constexpr):
 @jit
 def _indexer_logits_kernel(
     q, weight, keys, scale, page_table, lens, out, k_page, s_page, t_row, o_row, width,
-    HEADS: tl.constexpr, PAD: tl.constexpr, TOKENS: tl.constexpr, FP8: tl.constexpr,
-    SPLIT: tl.constexpr, MATRIX: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr,
-    OVERLAP: tl.constexpr, TMA: tl.constexpr,
+    chunk, HEADS: tl.constexpr, PAD: tl.constexpr, TOKENS: tl.constexpr, FP8: tl.constexpr,
+    SPLIT: tl.constexpr, MATRIX: tl.constexpr, STAGES: tl.constexpr, OVERLAP: tl.constexpr,
+    TMA: tl.constexpr,
 ):  # fmt: skip
     if OVERLAP:
         tl.extra.cuda.gdc_wait()
         tl.extra.cuda.gdc_launch_dependents()
-    b, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * CHUNK
-    last = tl.minimum(CHUNK, width - first)
+    b, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * chunk
+    last = tl.minimum(chunk, width - first)
     tok, c, h, j = tl.arange(0, TOKENS), tl.arange(0, 128), tl.arange(0, PAD), tl.arange(0, 32)
     # ids are kept by the lanes of a warp: the load of a page then waits for no other load
     ids = tl.load(page_table + b * t_row + first + j, mask=j < last, other=0)
@@ -248,9 +248,9 @@ def indexer_logits_triton(
         _indexer_logits_kernel[(batch, -(-width // plan.chunk))](
             q.contiguous(), weight.contiguous(), rows, scale, page_table, lens, out,
             keys.stride(0) // (128 if plan.tma else 1), scale.stride(0), page_table.stride(0),
-            out.stride(0), width, heads, max(16, next_power_of_2(heads)), tokens, fp8,
-            q.dtype == torch.float32, _matrix_dtype(keys.dtype, q.dtype), plan.chunk, plan.stages,
-            overlap, plan.tma, num_warps=4, **({"launch_pdl": True} if overlap else {}),
+            out.stride(0), width, plan.chunk, heads, max(16, next_power_of_2(heads)), tokens, fp8,
+            q.dtype == torch.float32, _matrix_dtype(keys.dtype, q.dtype), plan.stages, overlap,
+            plan.tma, num_warps=4, **({"launch_pdl": True} if overlap else {}),
         )  # fmt: skip
     return out
 
