@@ -4,7 +4,7 @@ plain bfloat16.
 Rule: a row that is not live, or whose slot is 0 or less, writes nothing; the operation says which
 slots it really wrote.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
+# mypy: allow-untyped-defs, allow-incomplete-defs
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from torch import Tensor
 from kernels.fp8 import E4M3_MAX, bf16_code, e4m3_code, encode_e4m3, magnitude, quotient
 from kernels.jit import INTERPRETED, jit, require, tl
 from kernels.layout import LayerView
-from kernels.stored_rows import StorePlan, begin, page_and_token, vector, writable
+from kernels.stored_rows import StorePlan, begin, loaded, page_and_token, places, vector, writable
 
 INDEX_DIM = 128
 MIN_ABSMAX = 1e-4  # SGLang's fused store: scale = max(1e-4, absmax) / 448
@@ -73,35 +73,32 @@ def _store_index_k_kernel(
     OVERLAP: tl.constexpr, ROWS: tl.constexpr, PARTS: tl.constexpr, VEC: tl.constexpr,
 ):  # fmt: skip
     begin(OVERLAP)
-    LANES: tl.constexpr = 128 // (PARTS * VEC)
+    WIDTH: tl.constexpr = 128 // PARTS
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    c = tl.arange(0, LANES)[:, None, None] * VEC + tl.arange(0, VEC)[None, None, :]
+    c = tl.arange(0, WIDTH)
     # dead rows are read too: the keys need not wait for the slots
-    at, seen = key + (i.to(tl.int64) * 128)[None, :, None] + c, (i < COUNT)[None, :, None]
-    parts = ()
-    for p in tl.static_range(PARTS):
-        part = tl.load(at + p * LANES * VEC, mask=seen, other=0.0)
-        parts += (part.to(tl.float32),)  # [LANES, ROWS, VEC]
+    at = key + (i.to(tl.int64) * 128)[:, None] + c[None, :]
+    parts = loaded(at, (i < COUNT)[:, None], WIDTH, PARTS)  # each [ROWS, WIDTH]
     slot, keep = writable(slots, live, i, COUNT)
     tl.store(wrote + i, tl.where(keep, slot, -1), mask=i < COUNT)
     page, tok = page_and_token(slot, TOKENS)
-    at = value + (page * v_page + tok * v_tok)[None, :, None] + c
+    at = value + places(page * v_page + tok * v_tok, c, VEC)
     if FP8:
         size = magnitude(parts[0], NATIVE)
         for p in tl.static_range(1, PARTS):
             size = tl.maximum(size, magnitude(parts[p], NATIVE))
-        size = tl.maximum(tl.max(tl.max(size, axis=2), axis=0), MIN)
+        size = tl.maximum(tl.max(size, axis=1), MIN)
         # exactly rounded, as torch divides: both stores give the same bytes
         unit = tl.div_rn(size, tl.full([ROWS], 448.0, tl.float32))
         inverse = tl.div_rn(tl.full([ROWS], 1.0, tl.float32), unit)
         tl.store(scale + page * s_page + tok, unit, mask=keep)
     for p in tl.static_range(PARTS):
         if FP8:
-            scaled = quotient(parts[p], unit[None, :, None], inverse[None, :, None], NATIVE)
+            scaled = quotient(parts[p], unit[:, None], inverse[:, None], NATIVE)
             code = e4m3_code(scaled, NATIVE)
         else:
             code = bf16_code(parts[p], NATIVE)
-        tl.store(at + p * LANES * VEC, code, mask=keep[None, :, None])
+        tl.store(at + p * WIDTH, code, mask=keep[:, None])
 
 
 def store_index_k_plan(rows: int) -> StorePlan:

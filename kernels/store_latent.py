@@ -3,7 +3,7 @@ bfloat16; 584 bytes a row.
 
 Rule: a row that is not live, or whose slot is 0 or less, writes nothing.
 """
-# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
+# mypy: allow-untyped-defs, allow-incomplete-defs
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from torch import Tensor
 from kernels.fp8 import bf16_code, e4m3_code, encode_e4m3, magnitude, ue8m0_of
 from kernels.jit import INTERPRETED, jit, require, tl
 from kernels.layout import LayerView
-from kernels.stored_rows import StorePlan, begin, page_and_token, vector, writable
+from kernels.stored_rows import StorePlan, begin, loaded, page_and_token, places, vector, writable
 
 NOPE, ROPE, GROUP = 448, 64, 64
 LATENT = NOPE + ROPE
@@ -56,26 +56,23 @@ def _store_latent_kernel(
 ):  # fmt: skip
     begin(OVERLAP)
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    c = tl.arange(0, 64 // VEC)[:, None, None] * VEC + tl.arange(0, VEC)[None, None, :]
+    c = tl.arange(0, 64)
     # dead rows are read too: the latents need not wait for the slots
-    at, seen = latent + (i.to(tl.int64) * 512)[None, :, None] + c, (i < COUNT)[None, :, None]
-    groups = ()
-    for g in tl.static_range(8):
-        group = tl.load(at + g * 64, mask=seen, other=0.0)
-        groups += (group.to(tl.float32),)  # [lanes, ROWS, VEC]: all in flight at once
+    at = latent + (i.to(tl.int64) * 512)[:, None] + c[None, :]
+    groups = loaded(at, (i < COUNT)[:, None], 64, 8)  # each [ROWS, 64]
     slot, keep = writable(slots, live, i, COUNT)
     page, tok = page_and_token(slot, TOKENS)
-    at, kept = nope + (page * n_page + tok * n_tok)[None, :, None] + c, keep[None, :, None]
+    at, kept = nope + places(page * n_page + tok * n_tok, c, VEC), keep[:, None]
     codes = tl.zeros([ROWS], tl.int64)
     for g in tl.static_range(7):
-        size = tl.max(tl.max(magnitude(groups[g], NATIVE), axis=2), axis=0)
+        size = tl.max(magnitude(groups[g], NATIVE), axis=1)
         bits = tl.maximum(size, MIN).to(tl.int32, bitcast=True)
         # 448 = 1.75 * 2**8: the mantissa's comparison with .75 decides the last step
         code = (bits >> 23) - 8 + ((bits & 0x7FFFFF) > 0x600000).to(tl.int32)
-        scaled = groups[g] * ((254 - code) << 23).to(tl.float32, bitcast=True)[None, :, None]
+        scaled = groups[g] * ((254 - code) << 23).to(tl.float32, bitcast=True)[:, None]
         tl.store(at + g * 64, e4m3_code(scaled, NATIVE), mask=kept)
         codes |= code.to(tl.int64) << (8 * g)
-    at = rope + (page * r_page + tok * r_tok)[None, :, None] + c
+    at = rope + places(page * r_page + tok * r_tok, c, VEC)
     tl.store(at, bf16_code(groups[7], NATIVE), mask=kept)
     tl.store(scale + page * s_page + tok * s_tok, codes, mask=keep)
 

@@ -48,6 +48,24 @@ def begin(OVERLAP: tl.constexpr):
 
 
 @jit
+def loaded(at, seen, STEP: tl.constexpr, PARTS: tl.constexpr):
+    """Tuple of PARTS loads, float32, STEP elements apart: all are in flight before one is used."""
+    parts = ()
+    for p in tl.static_range(PARTS):
+        part = tl.load(at + p * STEP, mask=seen, other=0.0)
+        parts += (part.to(tl.float32),)  # type: ignore[assignment]
+    return parts
+
+
+@jit
+def places(first, c, VEC: tl.constexpr):
+    """Offsets of columns `c` [W] of rows that begin at `first` [R], to be written as they were
+    loaded, VEC elements a thread: Triton would give one more of the smaller elements.
+    """
+    return tl.max_contiguous(first[:, None] + c[None, :], [1, VEC])
+
+
+@jit
 def writable(slots, live, row, COUNT):
     """(slot int64, whether it may be written) of rows `row`, of which there are COUNT."""
     slot = tl.load(slots + row, mask=row < COUNT, other=0)
