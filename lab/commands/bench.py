@@ -1,4 +1,4 @@
-"""`kvlab bench bisect|ledger`: measurements of the lab itself."""
+"""`kvlab bench engine|bisect|ledger`: measurements of the engine and of the lab itself."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import show, show_json
+from lab.commands.output import show, show_json, show_measured
 
-app = typer.Typer(no_args_is_help=True, help="Measure the lab itself.")
+app = typer.Typer(no_args_is_help=True, help="Measure the engine, and the lab itself.")
 Worlds = Annotated[
     int | None,
     typer.Option("--worlds", metavar="N", min=1, max=100_000, help="Worlds a cell; 200, quick 20."),
@@ -21,6 +21,30 @@ Rounds = Annotated[
     int, typer.Option("--rounds", metavar="N", min=1, max=1000, help="Runs of each level.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="One rate, no misspecified worlds.")]
+
+
+Device = Annotated[str, typer.Option("--device", metavar="D", help="cpu, cuda or cuda:<number>.")]
+Steps = Annotated[
+    int, typer.Option("--steps", metavar="N", min=1, max=10_000, help="Decode steps watched.")
+]
+
+
+@app.command("engine")
+def engine(
+    device: Device = "cpu",
+    sessions: o.Sessions = 64,
+    steps: Steps = 32,
+    seed: o.Seed = None,
+    as_json: o.Json = False,
+) -> None:
+    """Tokens a second in decode and prefill, graph on and off, and each kernel's share."""
+    from lab.bench_engine import load, measure, table
+    from lab.progress import counting
+
+    scenario = load(sessions or 64, device)
+    with counting("bench engine", "runs") as tick:
+        document = measure(scenario, tick, steps, seed or 0)
+    show_measured(document, table, as_json)
 
 
 @app.command("bisect")

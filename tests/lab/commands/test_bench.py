@@ -75,3 +75,9 @@ def test_progress_is_silent_where_nobody_does() -> None:
     with counting("bench bisect", "worlds", Console(file=screen)) as tick:
         tick(3, 7)
     assert screen.getvalue() == ""
+
+
+def test_bench_engine_on_a_device_that_is_not_here_is_one_line(kvlab) -> None:
+    said = kvlab("bench", "engine", "--device", "cuda:9", "--sessions", "1")
+    assert said.code == 2 and said.out == ""
+    assert "device is 'cuda:9'" in said.err and said.err.count("\n") == 1
