@@ -166,8 +166,13 @@ def test_split_and_whole_agree(ops: Ops, blind: bool, g: torch.Generator) -> Non
     q = (torch.randn(2, 16, 512, generator=g) / 20).bfloat16()
     attend = partial(ops.sparse_attention, q, parts, bias, sink)
     want = restate(q, parts, bias, sink)
-    for chunk in (64, 128, 192):
-        check_bf16(*attend(plan=AttentionPlan(chunk)), *want)
+    for plan in (
+        AttentionPlan(64),
+        AttentionPlan(128, halves=2),
+        AttentionPlan(192, block=32),
+        AttentionPlan(192, block=128, halves=2, warps=4, stages=1),
+    ):
+        check_bf16(*attend(plan=plan), *want)
 
 
 @pytest.mark.parametrize("plane", ["code", "scale", "rope"])
