@@ -31,13 +31,18 @@ class Far:
     @classmethod
     def of(cls, s: Setting, layout: PageLayout) -> "Far":
         """3 GiB on a CPU, where memory that is not touched is not taken; else 17 or 5 GiB."""
-        pages = pool_bytes(s) // layout.page_bytes
+        pages = _pool_bytes(s) // layout.page_bytes
         beside = [n // layout.page_bytes for n in (1 << 31, 1 << 32, 1 << 34)]
         ids = [page + i for page in beside for i in (-1, 0, 1) if page + 1 < pages - 3]
         ids += [pages - 2, pages - 1]
         view = LayerView(layout, _zeros(s, pages, layout.page_bytes))
         near = layout.layer(layout.allocate(len(ids), s.device), 0)
         return cls(view, near, torch.tensor(ids, device=s.device))
+
+    @property
+    def gib(self) -> str:
+        """The size of the large pool."""
+        return f"{len(self.view.pages) * self.view.layout.page_bytes / GIB:.0f} GiB"
 
     def fill(self, rows: Tensor) -> None:
         """Puts the pages of uint8 `rows` [n, page_bytes] in both pools."""
@@ -76,8 +81,8 @@ def _zeros(s: Setting, pages: int, page_bytes: int) -> Tensor:
     return torch.zeros((pages, page_bytes), dtype=torch.uint8, device=s.device)
 
 
-def pool_bytes(s: Setting) -> int:
-    """The size of the large pool: past 2**31 eight-byte words where the GPU has room."""
+def _pool_bytes(s: Setting) -> int:
+    # on a GPU with room, past 2**31 words of eight bytes
     if s.device == "cpu":
         return 3 * GIB
     free, _ = torch.cuda.mem_get_info()

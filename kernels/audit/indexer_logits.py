@@ -105,12 +105,12 @@ def edges(s: Setting) -> Found:
         codes[1, 5, :3] = 0xFF  # NaN, in both formats
         codes[2, 6] = 0x80 if dtype == "fp8" else 0x00
         codes[3, 7, :64] = 0x01  # the least subnormal, in fp8
-        value[4, 8] = 448.0
         codes[5, 9] = 0x7F  # NaN; past the end of the row that has this page
         if dtype == "fp8":
+            codes[4, 8] = 0x7E
             src.plane("scale")[6, 3], src.plane("scale")[6, 4] = 1e-38, 1e30
         else:
-            value[6, 3], value[6, 4] = torch.inf, 1e30
+            value[4, 8], value[6, 3], value[6, 4] = 448.0, torch.inf, 1e30
         table = torch.tensor([[1, 2, 3], [4, 6, 5], [7, 8, 7], [1, 8, 8]], dtype=torch.int32)
         lens = torch.tensor([192, 137, 130, 5], dtype=torch.int32)
         q, weight = torch.randn(4, 3, 128, generator=g), torch.randn(4, 3, generator=g)

@@ -7,7 +7,7 @@ import torch
 
 from kernels import exact
 from kernels.audit.check import Found, Setting, check, poisoned
-from kernels.cases import INDEX_K, index_layout, latent_layout
+from kernels.cases import INDEX_K, index_layout, latent_layout, noise
 from kernels.layout import LayerView, Order
 
 KERNEL = "page_digest"
@@ -20,11 +20,10 @@ WHY = "integers modulo 2**64 are right or wrong"
 
 
 def random_pool(s: Setting, n: int, pages: int) -> LayerView:
-    """A layer of random bytes of the n-th layout."""
-    g, layout = s.numbers(f"page_digest {n}"), LAYOUTS[n]
-    view = layout.layer(layout.allocate(pages), 0)
-    view.pages.copy_(torch.randint(0, 256, view.pages.shape, generator=g, dtype=torch.uint8))
-    return view
+    """The last layer of a pool of random bytes of the n-th layout."""
+    layout = LAYOUTS[n]
+    buffer = noise(layout, pages, s.numbers(f"page_digest {n}")).to(s.device)
+    return layout.layer(buffer, layout.layers - 1)
 
 
 @check(KERNEL, "random pages")
@@ -36,7 +35,7 @@ def random_pages(s: Setting) -> Found:
         view.pages[3], view.pages[4] = 0, 0xFF
         pages = torch.tensor([2, 4, 0, 3, 2, 1])
         with poisoned():
-            got = s.ops.page_digest(s.there(view), *s.put(pages)).tolist()
+            got = s.ops.page_digest(view, *s.put(pages)).tolist()
         want = [exact.page_digest(view.pages[page]) for page in pages.tolist()]
         bad += sum(mine != right for mine, right in zip(got, want, strict=True))
     inputs = f"{len(LAYOUTS)} layouts, 6 pages each in no order: noise, zeros, ones, one twice"
@@ -50,14 +49,14 @@ def flips(s: Setting) -> Found:
     for n, layout in enumerate(LAYOUTS):
         view, last = random_pool(s, n, 3), layout.page_bytes - 1
         page = torch.tensor([1], device=s.device)
-        before = int(s.ops.page_digest(s.there(view), page))
+        before = int(s.ops.page_digest(view, page))
         for byte in (0, 7, 8, last // 2, last - 7, last):
             for bit in (1, 128):
                 view.pages[1, byte] ^= bit
-                same += int(s.ops.page_digest(s.there(view), page)) == before
+                same += int(s.ops.page_digest(view, page)) == before
                 view.pages[1, byte] ^= bit
         rows = view.rows("value")[1]
         rows[[0, 1]] = rows[[1, 0]]
-        same += int(s.ops.page_digest(s.there(view), page)) == before
+        same += int(s.ops.page_digest(view, page)) == before
     inputs = f"{len(LAYOUTS)} layouts: a bit of 6 bytes flipped, two rows of a page swapped"
     return Found(inputs, {"changes not seen": same}, {"changes not seen": 0.0}, WHY)
