@@ -25,6 +25,7 @@ from engine.pools.host_stack import HostQuestions, HostStack
 from engine.runner.gate import LoadGate, NoLoads
 from engine.runner.hot_buffer import HotBuffer
 from engine.runner.index_store import ObservedStore
+from engine.runner.logits_rows import LogitsRows
 from engine.runner.runner import Runner
 from engine.runner.staging import HotStaging
 from engine.sched.limits import Limits
@@ -266,10 +267,11 @@ def _runner(
     stores = _latents(config, ops, pools) if _by_bytes(config) else None
     watched = replace(ops, store_latent=stores) if stores else ops
     model = Scribe(config.model, watched, store, config.topk, config.device)
-    model.hot = tiers.hot
+    model.hot, model.combiner = tiers.hot, seams.prefill_combiner()
+    rows = model.logits_rows = LogitsRows.of(seams.logits_offset(), config)
     watch = PageWatch(config.pool_pages, events, owners)
     ledger = NoLedger() if shadow is None else Ledger(events, owners)
-    steps = NoStepWatch() if shadow is None else ComputeWatch(shadow, config, stores)
+    steps = NoStepWatch() if shadow is None else ComputeWatch(shadow, config, stores, rows)
     gated = replace(pools, gate=gate)
     return Runner(
         config,

@@ -55,6 +55,8 @@ class EngineConfig:
     over device pages, ``host_gb_per_s`` the rate of the link between them (PCIe 5, pinned: 55
     measured), ``hicache_slot_page`` the tokens whose copies are cut into whole page rows, and
     ``hisparse_buffer`` the c4 entries that a request keeps on the device, beside its newest 64.
+    ``logits_width`` is how many c4 entries wide the indexer's logits of a row are laid out (0: as
+    the longest context needs).
 
     ``ledger`` is how closely the shadow memory looks: ``off`` not at all (digests of copies between
     tiers and of rooms are taken all the same), ``tags`` at who wrote the rows that are read,
@@ -74,6 +76,7 @@ class EngineConfig:
     graph_max_bs: int = 64
     overlap: bool = False
     topk: Literal["v1", "v2"] = "v1"
+    logits_width: int = 0
     chunked_prefill: int = 2048
     pool_pages: int = 1024
     allocator: Literal["lifo", "fifo", "random"] = "lifo"
@@ -122,6 +125,7 @@ class EngineConfig:
         _at_least(self, "max_running", 1)
         _at_least(self, "stream_interval", 1)
         _at_least(self, "pool_pages", 2)
+        _logits(self)
         _literals(self)
         _host(self)
         _disaggregated(self)
@@ -156,6 +160,17 @@ def _literals(config: EngineConfig) -> None:
         if get_origin(hint) is Literal and value not in get_args(hint):
             accepted = ", ".join(map(str, get_args(hint)))
             raise ConfigError(f"{name} is {value!r}; accepted: {accepted}", (name,))
+
+
+def _logits(config: EngineConfig) -> None:
+    """A row of logits holds an entry for whatever a context can hold."""
+    least = config.model.max_context // C4_RATIO
+    if config.logits_width and config.logits_width < least:
+        raise ConfigError(
+            f"logits_width is {config.logits_width}; it must be 0 or at least {least}, the entries "
+            f"of a context of {config.model.max_context} tokens",
+            ("logits_width", "max_context"),
+        )
 
 
 def _host(config: EngineConfig) -> None:

@@ -51,6 +51,10 @@ class EventLog:
         """Add ``n`` to a counter: exposure, ``violation:<name>`` or ``fault:<name>``."""
         self.counters[name] = self.counters.get(name, 0) + n
 
+    def reach(self, name: str, n: int) -> None:
+        """Raise a counter ``largest:<what>`` to ``n`` if it is below: how near a limit it got."""
+        self.counters[name] = max(n, self.counters.get(name, 0))
+
     def violation(self, name: str, n: int = 1, **fields: Field) -> None:
         """Record a broken invariant: ``n`` occurrences, one event with its evidence."""
         self.count(f"violation:{name}", n)

@@ -42,6 +42,7 @@ from engine.pools.transfer_pieces import TransferPieces, WholePages
 from engine.runner.dead_rows import DeadRows, ToReservedSlot
 from engine.runner.gate import EveryRead, ReadGate
 from engine.runner.index_store import GuardedStore, IndexKStore
+from engine.runner.logits_rows import InInt64, LogitsOffset
 from engine.sched.questions import (
     AfterLastStep,
     AsScheduled,
@@ -52,6 +53,7 @@ from engine.sched.questions import (
     PrefixPublication,
     RowOwner,
 )
+from engine.scribe.combiner import ByLse, PrefillCombiner
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Seams:
     index_k_buffer: type[PoolBuffer] = SizedByLayout
     index_k_store: type[IndexKStore] = GuardedStore
     dead_rows: type[DeadRows] = ToReservedSlot
+    logits_offset: type[LogitsOffset] = InInt64
+    prefill_combiner: type[PrefillCombiner] = ByLse
     prefix_publication: type[PrefixPublication] = OnceWritten
     page_reuse: type[PageReuse] = AfterLastStep
     row_owner: type[RowOwner] = AsScheduled

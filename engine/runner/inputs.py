@@ -16,6 +16,7 @@ class PrefillInputs:
     ``tokens`` int64 [T]; ``slots`` int64 [T], the out_cache_loc of each; ``page_table`` int32 [W]
     of full pages, 0 where unused; ``req_slot`` the row of the request-addressed states. ``start``
     is a multiple of 256; so is the end, unless ``last``: then the next token is wanted.
+    ``step_rows`` are the tokens of all chunks of its step, which decide how they are computed.
     """
 
     tokens: Tensor
@@ -24,6 +25,7 @@ class PrefillInputs:
     page_table: Tensor
     req_slot: int
     last: bool
+    step_rows: int = 0
 
 
 @dataclass(frozen=True)

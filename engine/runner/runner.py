@@ -17,6 +17,7 @@ from engine.runner.inputs import PrefillInputs
 from engine.runner.row_table import RowTable
 from engine.runner.rows import decode_rows
 from engine.sched.batch import PrefillBatch
+from engine.scribe.combiner import LARGE_STEP
 from engine.spans import span
 
 if TYPE_CHECKING:
@@ -92,12 +93,12 @@ class Runner:
             self.watch.reads(chunk.req, chunk.start)
         for chunk in batch.chunks:
             self.watch.wrote(chunk.req, chunk.start, chunk.end)
-        inputs = [self._chunk(chunk) for chunk in batch.chunks]
+        inputs = [self._chunk(chunk, batch.tokens) for chunk in batch.chunks]
         read = [chunk.start // PAGE_TOKENS if batch.restored else 0 for chunk in batch.chunks]
         prefixes = [chunk.req.pages[:n] for chunk, n in zip(batch.chunks, read, strict=True)]
         return list(zip(inputs, prefixes, strict=True))
 
-    def _chunk(self, chunk: Chunk) -> PrefillInputs:
+    def _chunk(self, chunk: Chunk, step_rows: int) -> PrefillInputs:
         req, span = chunk.req, range(chunk.start, chunk.end)
         return PrefillInputs(
             tokens=self._ids(req.tokens[chunk.start : chunk.end]),
@@ -106,6 +107,7 @@ class Runner:
             page_table=self.table.row(req),
             req_slot=req.req_slot,
             last=chunk.last,
+            step_rows=step_rows,
         )
 
     @torch.inference_mode()
@@ -122,6 +124,8 @@ class Runner:
         self._begin(batch, seconds, late_s)
         sampled = [self._run_chunk(*chunk) for chunk in reversed(chunks)]
         self.events.count("prefill_tokens", tokens)
+        self.events.count("large_prefill_rows", tokens if tokens > LARGE_STEP else 0)
+        self.events.reach("largest:prefill_rows", tokens)
         self.events.emit("prefill", chunks=len(chunks), tokens=tokens)
         out = [token for token in reversed(sampled) if token is not None]
         seconds += self.gate.end()
@@ -203,6 +207,7 @@ class Runner:
         self.events.count("decode_steps")
         self.events.count("decode_rows", rows)
         self.events.count("graph_replays" if self._captured(rows) else "eager_steps")
+        self.events.reach("largest:logits_offset", self.model.logits_rows.belongs(size - 1))
         if size > rows:
             self.events.count("padded_rows", size - rows)
         self.events.emit("decode", rows=rows, size=size)

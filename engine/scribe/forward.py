@@ -22,10 +22,13 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 
+from engine.config import C4_RATIO
 from engine.runner.inputs import DecodeInputs
+from engine.runner.logits_rows import InInt64, LogitsRows
 from engine.scribe import layers, trunk
 from engine.scribe.addresses import block_slots, entries
 from engine.scribe.codes import CODE
+from engine.scribe.combiner import LARGE_STEP, ByLse, InParts
 from engine.scribe.compressor import Compressor
 from engine.scribe.weights import BLOCK_SINK, HASH, build
 from engine.scribe.window import ChunkWindow, RowWindow
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from engine.pools.device import DevicePools
     from engine.runner.hot_buffer import HotBuffer
     from engine.runner.inputs import PrefillInputs
+    from engine.scribe.combiner import PrefillCombiner
     from engine.scribe.trunk import Keys, Questions
     from engine.scribe.window import Window
     from kernels.ops import StoreIndexK
@@ -46,7 +50,8 @@ READ = (4 * HASH, layers.NOPE + layers.ROPE)  # lanes of a c4 entry: its tokens'
 
 
 class Scribe:
-    """The model. ``store_index_k`` is a seam: the engine may watch or replace it.
+    """The model. ``store_index_k`` is a seam, as are ``logits_rows`` and ``combiner``: the engine
+    may watch or replace them.
 
     ``topk`` picks the selection of c4 entries; both versions select the same set.
     """
@@ -64,6 +69,8 @@ class Scribe:
         self.select = ops.topk_slots_v1 if topk == "v1" else ops.topk_slots_v2
         self.compressor = Compressor(ops, store_index_k, self.w)
         self.chosen: Tensor | None = None  # int32 [rows, topk], what the last step selected
+        self.logits_rows = LogitsRows(InInt64(), config.max_context // C4_RATIO)
+        self.combiner: PrefillCombiner = ByLse()
         self.hot: HotBuffer | None = None  # where decode finds its c4 entries under HiSparse
 
     def decode(self, x: DecodeInputs, pools: DevicePools) -> Tensor:
@@ -82,7 +89,8 @@ class Scribe:
         A chunk starts at a multiple of 256, where every compressor state is empty: a restored
         prefix needs no state.
         """
-        window = ChunkWindow.of(self.ops, pools, x)
+        whole = ChunkWindow.of(self.ops, pools, x)
+        window = InParts(whole, self.combiner) if x.step_rows > LARGE_STEP else whole
         position = torch.arange(x.start, x.start + len(x.tokens), device=x.tokens.device)
         keys, _ = trunk.run(x.tokens, position, window, self.w, asks=False)
         self.compressor.prefill(keys, x, pools)
@@ -136,6 +144,7 @@ class Scribe:
         query = layers.index_query(bag, self.w.query_place.index_select(0, at))
         weight = bag.new_ones(len(bag), 2)
         logits = self.ops.indexer_logits(pools.index_k_buffer(), query, weight, table, count)
+        logits = self.logits_rows.read(logits, count)
         return self.select(logits, count, table, self.config.index_topk)
 
 

@@ -82,8 +82,15 @@ class ChunkWindow:
         self.ops.store_latent(self.pools.swa[layer], latent, self.loc, self.live)
 
     def read(self, layer: int, query: Tensor, dims: tuple[int, int]) -> Tensor:
+        return self.attend(layer, query, self.context, REACH[layer], dims)[0]
+
+    def attend(
+        self, layer: int, query: Tensor, context: Tensor, window: int, dims: tuple[int, int]
+    ) -> tuple[Tensor, Tensor]:
+        """What queries read of the ``window`` last tokens of a context that ends at the last of
+        them, and its lse [rows, heads].
+        """
         view, sink = self.pools.swa_key_buffer(layer), query.new_full((query.shape[1],), NO_SINK)
-        out, _ = self.ops.window_attention(
-            query, view, self.context, REACH[layer], sink, rope_only=True, dims=dims
+        return self.ops.window_attention(
+            query, view, context, window, sink, rope_only=True, dims=dims
         )
-        return out

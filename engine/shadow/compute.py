@@ -14,6 +14,7 @@ import numpy as np
 from engine.config import C4_RATIO
 from engine.sched.batch import PrefillBatch
 from engine.shadow.changed import Changed
+from engine.shadow.logits import LogitsWatch
 from engine.shadow.readers import Readers, Rows
 from engine.shadow.reading import Reading
 from engine.shadow.reports import report
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from engine.request import Request
     from engine.runner.index_store import StoreTrace
     from engine.runner.inputs import DecodeInputs, PrefillInputs
+    from engine.runner.logits_rows import LogitsRows
     from engine.sched.batch import Batch
     from engine.shadow.memory import ShadowMemory
     from engine.shadow.stores import LatentStores
@@ -83,7 +85,11 @@ class ComputeWatch:
     """Watches the steps of one engine."""
 
     def __init__(
-        self, shadow: ShadowMemory, config: EngineConfig, stores: LatentStores | None = None
+        self,
+        shadow: ShadowMemory,
+        config: EngineConfig,
+        stores: LatentStores | None = None,
+        logits: LogitsRows | None = None,
     ) -> None:
         self.shadow = shadow
         self.readers = Readers(config.max_running, config.model.max_context)
@@ -93,6 +99,7 @@ class ComputeWatch:
         self._judges: list[Reading | Changed] = [self._reading]
         if config.ledger == "full":
             self._judges.append(Changed(shadow, self.readers, telling))
+        self._logits = LogitsWatch(shadow, self.readers, logits) if logits else None
         self._hisparse = config.hisparse
         self._batch: list[Request] = []
 
@@ -146,6 +153,8 @@ class ComputeWatch:
         found = None if chosen is None or self._hisparse else _numbers(chosen)
         for judge in self._judges:
             judge.rows(op, rows, found, rings=True)
+        if self._logits is not None:
+            self._logits.rows(op, rows)
 
     def ended(self) -> None:
         """The step has run; the host hears of it when it processes the step."""

@@ -22,6 +22,7 @@ ROWS: tuple[Role, ...] = ("read", "write", "copy")  # of these a row is wrong
 ROLES: Mapping[str, Role] = {
     "page_changed_between_match_and_read": "read",
     "hot_entry_differs": "read",
+    "logits_outside_their_row": "read",
     "restored_page_differs": "copy",
     "page_changed_under_backup": "copy",
     "host_page_changed_under_load": "copy",

@@ -60,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     Rule(("load_wrote_page_in_use",), ("load_target",)),
     Rule(("late_write_into_owned_page",), ("room_fence",)),
     Rule(("token_of_another_row",), ("row_owner",)),
+    Rule(("logits_outside_their_row",), ("logits_offset",)),
     Rule(("first_token_of_another_room",), ("metadata_check", "metadata_take")),
     Rule(("bootstrap_loop_died",), ("bootstrap_message",)),
     Rule(("room_failed_though_complete",), ("receiver_poll",)),
@@ -93,6 +94,10 @@ EDGES: Mapping[str, str] = {
     "index_k_store": "a row that is not live must not be stored",
     "dead_rows": "a row that must not write has to carry the reserved slot before the step writes; "
     "no wait between operations would help",
+    "logits_offset": "a row's logits must be written where the row reads them, however large row "
+    "times width is; no wait between operations would help",
+    "prefill_combiner": "parts of an attention must be merged by the weight of their keys; no wait "
+    "between operations would help",
     "prefix_publication": "the step that writes a prefix must have run before another request's "
     "step reads it",
     "page_reuse": "the last step that uses an ended request's pages must have run before they are "

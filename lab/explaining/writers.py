@@ -37,6 +37,8 @@ BY_NAME: Mapping[str, str] = {
     "read_of_unwritten_row": "nobody, since the page was handed out[ to {owner}]",
     "page_changed_between_match_and_read": "whoever was given the page since it was matched[: it "
     "is held by {owner}]",
+    "logits_outside_their_row": "nobody, where row {row} of the step reads its logits: they were "
+    "written at entry {offset} of the buffer, and belong at {belongs}",
     "read_before_load": "nobody yet: the load of the layer had not landed",
 }
 OPTIONAL = re.compile(r"\[([^\]]*)\]")

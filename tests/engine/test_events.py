@@ -77,3 +77,10 @@ def test_a_listener_hears_each_event_once_it_is_part_of_the_history_and_no_remar
     log.remark("span")
     log.side("decode").violation("read_before_load")
     assert heard == [("arrive", first, 1), ("violation", log.digest(), 3)]
+
+
+def test_a_high_water_mark_only_rises() -> None:
+    log = _log([1])
+    for n in (3, 7, 5):
+        log.side("decode", rank=1).reach("largest:logits_offset", n)
+    assert log.counters == {"largest:logits_offset": 7}

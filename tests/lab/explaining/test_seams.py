@@ -40,6 +40,7 @@ def seams(name: str, facts: Facts = NONE, **fields: Any) -> tuple[str, ...]:
         ("load_wrote_page_in_use", "load_target"),
         ("late_write_into_owned_page", "room_fence"),
         ("token_of_another_row", "row_owner"),
+        ("logits_outside_their_row", "logits_offset"),
         ("first_token_of_another_room", "metadata_check metadata_take"),
     ],
 )
