@@ -33,6 +33,7 @@ SOMETIMES = {
     "graph_replays": "graph\nreplays",
     "overlap_steps": "overlap\nsteps",
     "transfers": "trans-\nfers",
+    "large_prefill_rows": "large\nprefills'\nrows",
 }
 # What went through the tiers below the device, in a table of its own: counter -> toggle, head.
 # Where the toggle is on, that nothing came back is the news.

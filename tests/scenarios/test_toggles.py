@@ -9,14 +9,18 @@ import pytest
 
 from lab.scenario.loader import capped, load_scenario
 from tests.scenarios import dirty, whole
+from tests.scenarios import test_latent_incidents as latent
 from tests.scenarios.test_prefix_incidents import INCIDENTS
 from tests.scenarios.whole import Ran
 
 if TYPE_CHECKING:
     from lab.scenario.models import Scenario
 
-OF_THE_LOAD = {"concurrency", "pool_pages"}  # how bad they are depends on the size under test
-PREFIX = {of.name: (of.sessions, tuple(of.sets)) for of in INCIDENTS}
+# how bad they are depends on the size under test
+OF_THE_LOAD = {"concurrency", "pool_pages", "logits_width"}
+PREFIX = {of.name: (of.sessions, tuple(of.sets)) for of in INCIDENTS} | {
+    of.name: (latent.SESSIONS, (*whole.SMALL, *of.sets)) for of in latent.BOTH
+}
 DIRTY, SMALL = (dirty.SESSIONS, (*whole.SMALL, *dirty.DIRTY)), (8, whole.SMALL)
 
 
@@ -52,6 +56,8 @@ EVERY = tuple(
             SMALL,
             "hicache host_ratio concurrency chunked_prefill hicache_write",
         ),
+        ("int32_logits_offset", SMALL, "logits_width concurrency"),
+        ("sparse_prefill_combiner", SMALL, "chunked_prefill concurrency"),
         ("evicted_though_backup_failed", SMALL, "hicache hicache_write host_ratio"),
     )
 )
