@@ -122,10 +122,12 @@ def quotient(x, unit, inverse, NATIVE: tl.constexpr):
     interpreter's multiply-add rounds twice, so there it divides.
     """
     if NATIVE:
-        divisor = tl.where(inverse == 0.0, 0.0, -unit)
+        divisor = tl.where(inverse == 0.0, 0.0, unit)
         near = x * inverse
-        near = tl.fma(tl.fma(near, divisor, x), inverse, near)
-        return tl.fma(tl.fma(near, divisor, x), inverse, near)
+        # what is too much is subtracted: the other way round -0 would become 0, as it does in -x
+        less, back = x * -1.0, inverse * -1.0
+        near = tl.fma(tl.fma(near, divisor, less), back, near)
+        return tl.fma(tl.fma(near, divisor, less), back, near)
     return tl.div_rn(x, unit + tl.zeros_like(x))
 
 

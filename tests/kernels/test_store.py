@@ -110,9 +110,10 @@ def test_however_a_store_is_cut_up_it_writes_the_same(
 def test_quotients_that_lie_between_two_codes_go_to_the_even_one(
     ops: Ops, scale: float, g: torch.Generator
 ) -> None:
-    """Of rows whose elements are odd halves of code steps times their scale."""
-    halves = torch.randint(1, 32, (63, 128), generator=g) * 0.5
-    data = halves * torch.randint(-9, 5, (63, 128), generator=g).float().exp2()
+    """Of rows whose elements are odd halves of code steps times their scale; zeros keep signs."""
+    halves = torch.randint(0, 32, (63, 128), generator=g) * 0.5
+    data = halves * (torch.randint(0, 2, halves.shape, generator=g) * 2 - 1)
+    data = data * torch.randint(-9, 5, (63, 128), generator=g).float().exp2()
     data = data * (scale * (1 + torch.rand(63, 1, generator=g)))
     rows = data, torch.randperm(191, generator=g)[:63] + 1, torch.ones(63, dtype=torch.bool)
     assert torch.equal(write(ops, "fp8", rows).pages, write(Ops.reference(), "fp8", rows).pages)
