@@ -29,13 +29,17 @@ class PageCopyPlan:
     write: str = ""
 
 
-def page_copy_plan(dst_on_device: bool, src_on_device: bool) -> PageCopyPlan:
-    """How a copy is cut up, by where its sides are: few programs keep a link busy, and accesses
-    keep to the host's lines.
+def page_copy_plan(dst_on_device: bool, src_on_device: bool, row_bytes: int) -> PageCopyPlan:
+    """How a copy is cut up, by where its sides are and how long a row is: few programs keep a link
+    busy, and accesses keep to the host's lines.
     """
+    short = row_bytes <= 2048 - LINE_BYTES
     if dst_on_device and src_on_device:
-        return PageCopyPlan(block=1024, warps=4, programs=0, by_dst=True)
-    return PageCopyPlan(block=512, warps=4, programs=264, by_dst=not dst_on_device)
+        return PageCopyPlan(block=128 if short else 1024, warps=4, programs=0, by_dst=True)
+    by_dst = not dst_on_device
+    if short:
+        return PageCopyPlan(block=128, warps=4, programs=1056, by_dst=by_dst)
+    return PageCopyPlan(block=512, warps=4, programs=264, by_dst=by_dst)
 
 
 def page_copy_ref(dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -> None:
@@ -105,7 +109,7 @@ def page_copy_triton(
     sides = _same_rows(dst, src, dst_pages, src_pages)
     if 0 in (len(dst_pages), *sides[0].shape[1:]):
         return
-    plan = plan or page_copy_plan(dst.is_cuda, src.is_cuda)
+    plan = plan or page_copy_plan(dst.is_cuda, src.is_cuda, sides[0].shape[2])
     to, frm = units(*sides)
     kept = to if plan.by_dst else frm
     line, lead = LINE_BYTES // kept.size, kept.words.data_ptr() % LINE_BYTES // kept.size

@@ -76,7 +76,7 @@ def cases(device: str, small: bool = False) -> Iterator[Case]:
 
 def _over_link(device: str, small: bool, name: str, layout: PageLayout, to_pool: bool) -> Case:
     layout, pages, moved = _sized(layout, small)
-    base = page_copy_plan(to_pool, not to_pool)
+    base = page_copy_plan(to_pool, not to_pool, layout.page_bytes)
     tuned = (name, layout.order) in TUNED
     return Case(
         kernel=f"page copy {'h2d' if to_pool else 'd2h'}",
@@ -159,8 +159,8 @@ def _sized(layout: PageLayout, small: bool) -> tuple[PageLayout, int, int]:
 def _link_plans(base: PageCopyPlan, to_pool: bool) -> Iterator[PageCopyPlan]:
     """The choice with other numbers of programs, then blocks, hints, and the other side's lines."""
     yield from (replace(base, programs=n) for n in (66, 132, 264, 528, 1056, 0))
-    yield replace(base, block=1024, warps=8, programs=132)
-    yield replace(base, block=256, warps=2, programs=528)
+    yield replace(base, block=2 * base.block, warps=8)
+    yield replace(base, block=base.block // 2, warps=2, programs=528)
     if to_pool:
         yield from (replace(base, read=hint) for hint in (".cg", ".cv"))
     else:
