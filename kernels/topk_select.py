@@ -20,6 +20,7 @@ from torch import Tensor
 from kernels.jit import jit, next_power_of_2, require, tl
 
 MULTIPROCESSORS = 132
+MOST_KEPT = 16384  # entries that the merging program can hold
 LEAST = 128  # entries: below that a segment cannot be laid out in whole warps
 
 
@@ -27,25 +28,28 @@ LEAST = 128  # entries: below that a segment cannot be laid out in whole warps
 class TopkPlan:
     """How a row is cut: `segment` entries a program (a power of two >= 128) of `warps` warps, and
     those that choose among the segments. A segment with at most `short` live entries is searched at
-    that size.
+    that size. One of several may hand on `keep` times k entries, which takes fewer passes to find.
     """
 
     segment: int
     warps: int
     short: int
     merge_warps: int = 8
+    keep: int = 1
 
 
 def plan_for(rows: int, width: int, k: int) -> TopkPlan:
     """The plan for `rows` rows of `width` entries: at most 32 of them a thread."""
     if width <= 4096:
         return TopkPlan(4096, 8, 2048)
-    if width > 16384 and rows * width <= MULTIPROCESSORS * 8192:
-        segment, warps, short = 8192, 8, 2048  # too few rows to give each multiprocessor one
-    else:
-        segment, warps, short = 16384, 16, 4096
+    if width <= 16384:
+        return TopkPlan(16384, 16, 4096)
+    # too few rows to give each multiprocessor a longer segment
+    few = rows * width <= MULTIPROCESSORS * 8192 and width * k <= 8192 * MOST_KEPT
+    segment, warps, short, keep = (8192, 8, 2048, 1) if few else (16384, 16, 4096, 2)
     kept = -(-width // segment) * k
-    return TopkPlan(segment, warps, short, 8 if kept <= 4096 else 16 if kept <= 16384 else 32)
+    keep = keep if kept * keep <= MOST_KEPT else 1
+    return TopkPlan(segment, warps, short, 8 if kept * keep <= 4096 else 16, keep)
 
 
 @jit
@@ -58,19 +62,22 @@ def _ordered(value, live):
 
 @jit
 def _trial(low, high, at_low, at_high, turn, K: tl.constexpr):
-    guess = high.to(tl.int64) - 16777216  # a quarter of the value
+    guess = tl.maximum(high, -2130706432) - 16777216  # a quarter of the value
     if turn > 0:
-        span = high.to(tl.float32) - low.to(tl.float32)
-        guess = low + (span * (at_low - K) / (at_low - at_high)).to(tl.int64)
+        span = (high - low).to(tl.float32)
+        guess = low + (span * (at_low - K) / (at_low - at_high)).to(tl.int32)
     elif high == 1:
-        guess = tl.full([], 0, tl.int64)
+        guess = tl.full([], 0, tl.int32)
     # by turns, and always in the end, the middle: nothing is worse than bits one by one
     use = (guess > low) & (guess < high) & ((turn == 0) | ((turn % 2 == 1) & (turn < 12)))
-    return tl.where(use, guess.to(tl.int32), (low & high) + ((low ^ high) >> 1))
+    return tl.where(use, guess, (low & high) + ((low ^ high) >> 1))
 
 
 @jit
-def _bracket(key, K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr):
+def _bracket(
+    key, most,
+    K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     # each of at least K groups has a key >= the least of their maxima
     best = tl.max(tl.reshape(key, [BLOCK // COLS, COLS]), 0)
     best = tl.max(tl.reshape(best, [GROUPS, COLS // GROUPS]), 1)
@@ -85,7 +92,7 @@ def _bracket(key, K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLO
             high, at_high = tl.full([], 1, tl.int32), count
     # on one side of zero no difference overflows, and its sign is cheaper than a comparison
     key = tl.minimum(tl.maximum(key, low - 1), high)
-    while (low + 1 < high) & (at_low != K):
+    while (low + 1 < high) & (at_low > most):
         trial = _trial(low, high, at_low, at_high, turn, K)
         count = BLOCK + tl.sum((key - trial) >> 31)
         turn += 1
@@ -135,28 +142,30 @@ def _compact(to, key, start, low, high, wanted, TIES: tl.constexpr, BLOCK: tl.co
 
 @jit
 def _choose(
-    to, key, start,
+    to, key, start, most,
     K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    # `start` and on, where the K largest of more than K keys are, ascending; -2**31 is no key
-    key, low, high, at_low, wanted = _bracket(key, K, GROUPS, COLS, BLOCK)
-    if at_low == K:
+    # where the K largest of more than `most` keys are (from `start` on, ascending), and how many
+    # are given: K to `most`; -2**31 is no key
+    key, low, high, at_low, wanted = _bracket(key, most, K, GROUPS, COLS, BLOCK)
+    if at_low <= most:
         _compact(to, key, start, low, high, wanted, False, BLOCK)
     else:
         _compact(to, key, start, low, high, wanted, True, BLOCK)
+    return tl.where(at_low <= most, at_low, K)
 
 
 @jit
 def _pick(
-    row, n, to, start,
+    row, n, to, start, most,
     K: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    # positions of the K largest of the n > K entries at `row`, ascending
+    # positions of the K largest of the n > `most` entries at `row`, as `_choose` gives them
     at = tl.arange(0, BLOCK)
     # whole words of four are loaded: a row is padded to its page
     value = tl.load(row + at, mask=at < (n + 3) // 4 * 4, other=0.0)
     key = _ordered(value, at < n)
-    _choose(to, key, start, K, GROUPS, COLS, BLOCK)
+    return _choose(to, key, start, most, K, GROUPS, COLS, BLOCK)
 
 
 @jit
@@ -168,52 +177,54 @@ def _translate(pages, out, position, live, asked, TOKENS: tl.constexpr):
 @jit
 def _segment_kernel(
     logits, lens, page_table, out, picked, keys, l_row, t_row,
-    K: tl.constexpr, TOKENS: tl.constexpr, SEGMENTS: tl.constexpr, SEGMENT: tl.constexpr,
-    SHORT: tl.constexpr, RANKS: tl.constexpr, SHORT_COLS: tl.constexpr, COLS: tl.constexpr,
+    K: tl.constexpr, KEEP: tl.constexpr, TOKENS: tl.constexpr, SEGMENTS: tl.constexpr,
+    SEGMENT: tl.constexpr, SHORT: tl.constexpr, RANKS: tl.constexpr, GROUPS: tl.constexpr,
+    SHORT_COLS: tl.constexpr, COLS: tl.constexpr,
 ):  # fmt: skip
     b, s = tl.program_id(0).to(tl.int64), tl.program_id(1)
     length, start = tl.load(lens + b), s * SEGMENT
     n = tl.minimum(length - start, SEGMENT)
     if (n > 0) | (s == 0):
         row = logits + b * l_row + start
-        to = picked + (b * (SEGMENTS + 1) + s) * K
-        r = tl.arange(0, RANKS)
+        to = picked + b * (SEGMENTS * KEEP + K) + s * KEEP
+        most = tl.where(length <= SEGMENT, K, KEEP)
+        r, count = tl.arange(0, RANKS), n
         chosen = start + r
-        live = (r < K) & (r < n)
         if K < SEGMENT:
-            if n > K:
+            if n > most:
                 if n <= SHORT:
-                    _pick(row, n, to, start, K, RANKS, SHORT_COLS, SHORT)
+                    count = _pick(row, n, to, start, most, K, GROUPS, SHORT_COLS, SHORT)
                 elif SHORT < SEGMENT:
-                    _pick(row, n, to, start, K, RANKS, COLS, SEGMENT)
+                    count = _pick(row, n, to, start, most, K, GROUPS, COLS, SEGMENT)
                 tl.debug_barrier()
-                chosen = tl.load(to + r, mask=r < K, other=0)
+                chosen = tl.load(to + r, mask=r < count, other=0)
+        live = (r < count) & (r < most)
         if length <= SEGMENT:
             _translate(page_table + b * t_row, out + b * K + r, chosen, live, r < K, TOKENS)
         else:
             key = _ordered(tl.load(row + (chosen - start), mask=live, other=0.0), live)
-            tl.store(keys + (b * SEGMENTS + s) * K + r, key, mask=r < K)
-            tl.store(to + r, chosen, mask=live & (n <= K))
+            tl.store(keys + (b * SEGMENTS + s) * KEEP + r, key, mask=r < KEEP)
+            tl.store(to + r, chosen, mask=live & (n <= most))
 
 
 @jit
 def _merge_kernel(
     lens, page_table, out, picked, keys, t_row,
-    K: tl.constexpr, TOKENS: tl.constexpr, SEGMENTS: tl.constexpr, SEGMENT: tl.constexpr,
-    RANKS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
+    K: tl.constexpr, KEEP: tl.constexpr, TOKENS: tl.constexpr, SEGMENTS: tl.constexpr,
+    SEGMENT: tl.constexpr, GROUPS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     b = tl.program_id(0).to(tl.int64)
     length = tl.load(lens + b)
     if length > SEGMENT:
-        r = tl.arange(0, RANKS)
-        mine = picked + b * (SEGMENTS + 1) * K
+        r = tl.arange(0, GROUPS)
+        mine = picked + b * (SEGMENTS * KEEP + K)
         chosen = r
         if length > K:
             at = tl.arange(0, BLOCK)
-            used = (length + SEGMENT - 1) // SEGMENT * K
-            key = tl.load(keys + b * SEGMENTS * K + at, mask=at < used, other=-2147483648)
-            to = mine + SEGMENTS * K
-            _choose(to, key, 0, K, RANKS, COLS, BLOCK)
+            used = (length + SEGMENT - 1) // SEGMENT * KEEP
+            key = tl.load(keys + b * SEGMENTS * KEEP + at, mask=at < used, other=-2147483648)
+            to = mine + SEGMENTS * KEEP
+            _choose(to, key, 0, K, K, GROUPS, COLS, BLOCK)
             tl.debug_barrier()
             which = tl.load(to + r, mask=r < K, other=0)
             chosen = tl.load(mine + which, mask=r < K, other=0)
@@ -221,9 +232,9 @@ def _merge_kernel(
         _translate(page_table + b * t_row, out + b * K + r, chosen, live, r < K, TOKENS)
 
 
-def _columns(block: int, ranks: int, warps: int) -> int:
+def _columns(block: int, groups: int, warps: int) -> int:
     """How wide a segment is folded before its groups are formed: whole loads of all warps."""
-    return min(block, max(ranks, 128 * warps))
+    return min(block, max(groups, 128 * warps))
 
 
 def select_slots(
@@ -239,20 +250,21 @@ def select_slots(
     if batch == 0:
         return out
     segment = max(LEAST, min(plan.segment, next_power_of_2(width)))
-    segments, ranks = -(-width // segment), next_power_of_2(k)
-    short = min(segment, max(LEAST, plan.short, ranks))
-    tokens = width // page_table.shape[1]
-    picked, keys = out.new_empty((batch, segments + 1, k)), out.new_empty((batch, segments, k))
+    segments, groups = -(-width // segment), next_power_of_2(k)
+    keep = k if segments == 1 else min(segment, k * plan.keep)
+    short = min(segment, max(LEAST, plan.short, groups))
+    picked = out.new_empty((batch, segments * keep + k))
+    keys = out.new_empty((batch, segments, keep))
+    shape = (k, keep, width // page_table.shape[1], segments, segment)
     _segment_kernel[(batch, segments)](
-        logits, lens, page_table, out, picked, keys, logits.stride(0), page_table.stride(0),
-        k, tokens, segments, segment, short, ranks, _columns(short, ranks, plan.warps),
-        _columns(segment, ranks, plan.warps), num_warps=plan.warps,
+        logits, lens, page_table, out, picked, keys, logits.stride(0), page_table.stride(0), *shape,
+        short, next_power_of_2(max(k, keep)), groups, _columns(short, groups, plan.warps),
+        _columns(segment, groups, plan.warps), num_warps=plan.warps,
     )  # fmt: skip
     if segments > 1:
-        block = max(LEAST, next_power_of_2(segments * k))
+        block = max(LEAST, groups, next_power_of_2(segments * keep))
         _merge_kernel[(batch,)](
-            lens, page_table, out, picked, keys, page_table.stride(0), k, tokens, segments,
-            segment, ranks, _columns(block, ranks, plan.merge_warps), block,
-            num_warps=plan.merge_warps,
+            lens, page_table, out, picked, keys, page_table.stride(0), *shape,
+            groups, _columns(block, groups, plan.merge_warps), block, num_warps=plan.merge_warps,
         )  # fmt: skip
     return out

@@ -17,7 +17,7 @@ from tests.kernels.test_topk import batch, restate
 if TYPE_CHECKING:
     from torch import Tensor
 
-PLANS = [TopkPlan(128, 4, 128, 4), TopkPlan(256, 4, 128, 8), TopkPlan(512, 8, 256)]
+PLANS = [TopkPlan(128, 4, 128, 4), TopkPlan(256, 4, 128, 8, keep=2), TopkPlan(512, 8, 256)]
 KINDS = ["plain", "ties", "rectified", "nan", "many nans", "signed zero"]
 LENS = [0, 64, 65, 128, 129, 257, 640]
 SPECIAL = [float("nan"), float("inf"), 1.5, 1e-45, 0.0, -0.0, -1e-45, -1.5, float("-inf")]
@@ -110,7 +110,7 @@ def test_any_numbers_of_any_length_are_cut_alike(
 @pytest.mark.parametrize("width", [64, 2048, 4160, 16384, 65536, 131072, 262144])
 def test_a_plan_leaves_registers_for_what_each_thread_holds(rows: int, width: int, k: int) -> None:
     plan = plan_for(rows, width, k)
-    kept = -(-width // plan.segment) * k
+    kept = -(-width // plan.segment) * k * plan.keep if width > plan.segment else k
     assert plan.segment & (plan.segment - 1) == 0
     assert plan.segment <= 1024 * plan.warps
     assert kept <= 1024 * plan.merge_warps
