@@ -5,7 +5,7 @@ in order, so that slots are positions and both can be compared.
 
 Choosing inside the kernel that computes the logits would save their way through memory, 8.4 MB or
 2 us for 64 x 16,384: but a row's logits come from many programs, which would each have to hold
-what they keep until all are there, while one kernel behind reads them out of the 60 MB L2.
+what they keep until all are there; one kernel behind them finds them in the 60 MB L2.
 """
 
 from collections.abc import Iterator
@@ -17,23 +17,27 @@ from torch import Tensor
 
 from kernels.production.case import Call, Case, Goal
 from kernels.topk import topk_slots_v2_triton
-from kernels.topk_select import TopkPlan
+from kernels.topk_select import MOST_KEPT, TopkPlan
 
 PAGE = 64
 SIZES = ((64, 4096), (64, 16384), (64, 65536), (64, 131072), (128, 16384), (4, 131072))
 SMALL = ((3, 256), (2, 640))
 PLANS = (
-    TopkPlan(2048, 4, 1024),
+    TopkPlan(2048, 4, 1024, 8),
     TopkPlan(4096, 4, 1024, 16),
     TopkPlan(4096, 8, 2048, 16),
     TopkPlan(8192, 8, 2048, 8),
     TopkPlan(8192, 8, 2048, 16),
-    TopkPlan(16384, 16, 4096, 8),
-    TopkPlan(16384, 8, 4096, 8),
-    TopkPlan(16384, 32, 4096, 8),
-    TopkPlan(32768, 32, 8192, 8),
+    TopkPlan(8192, 8, 2048, 16, keep=2),
+    TopkPlan(8192, 16, 2048, 8),
+    TopkPlan(16384, 8, 4096, 16, keep=2),
+    TopkPlan(16384, 8, 4096),
+    TopkPlan(16384, 16, 4096),
+    TopkPlan(16384, 32, 4096),
+    TopkPlan(16384, 16, 4096, 8, keep=2),
+    TopkPlan(16384, 16, 4096, 16, keep=2),
+    TopkPlan(16384, 32, 4096, 16, keep=2),
 )
-MOST_KEPT = 16384  # by all segments of a row: what the merging program can hold
 
 
 class TopkInput(NamedTuple):
@@ -64,13 +68,22 @@ def cases(device: str, small: bool = False) -> Iterator[Case]:
 
 
 def _candidates(width: int, k: int, small: bool) -> dict[str, Call]:
-    plans = (TopkPlan(128, 4, 128), TopkPlan(256, 4, 128)) if small else PLANS
-    fitting = [p for p in plans if p.segment <= width and -(-width // p.segment) * k <= MOST_KEPT]
-    return {_name(plan): partial(_ours, k, plan) for plan in fitting}
+    plans = (TopkPlan(128, 4, 128), TopkPlan(256, 4, 128, keep=2)) if small else PLANS
+    return {_name(plan): partial(_ours, k, plan) for plan in plans if _fits(plan, width, k)}
+
+
+def _fits(plan: TopkPlan, width: int, k: int) -> bool:
+    if plan.segment >= width:
+        return plan.segment == width and plan.keep == 1
+    return -(-width // plan.segment) * k * plan.keep <= MOST_KEPT
 
 
 def _name(plan: TopkPlan) -> str:
-    return f"segments of {plan.segment:,}, {plan.warps} warps, merged by {plan.merge_warps}"
+    kept = "twice k" if plan.keep == 2 else "k"
+    return (
+        f"segments of {plan.segment:,}, {plan.warps} warps, {kept} each, "
+        f"merged by {plan.merge_warps}"
+    )
 
 
 def _make(rows: int, width: int, device: str, seed: int) -> TopkInput:
