@@ -5,8 +5,8 @@ timer, so a 300 s timeout costs microseconds and two runs of one seed see the sa
 nothing is ready and no timer is set, nothing can ever happen again: that is ``Stalled``.
 
 Under a wall clock the same loop sleeps until its next timer, and the times are those of the
-machine. A stall is found there by the same test and at once, so no limit of silence is needed:
-whatever runs here has no threads, and no sockets that could wake it.
+machine. A stall is found by the same test: whatever runs here has no threads, and no sockets that
+could wake it. Where timers are set, somebody may give up before they are due: `stall`.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ class _Loop(asyncio.SelectorEventLoop):
         """The tasks that still run, in the order of their creation."""
         return sorted(asyncio.all_tasks(self), key=lambda task: self._born.get(task, 0))
 
-    def stall(self) -> None:
+    def stall(self, why: str = "") -> None:
         """Cancel the main task, which waits for something that cannot come; the first time only."""
         if self._main is None or self._main.done() or self._stall is not None:
             raise Stalled(self._stall or "nothing is scheduled and the main task cannot be woken")
-        self._stall = f"stalled at {self.time():.6f} s of {self.kind} time"
+        self._stall = f"stalled at {self.time():.6f} s of {self.kind} time{why and f': {why}'}"
         self._main.cancel(self._stall)
 
     def run_main(self, coro: Coroutine[Any, Any, T]) -> T:
@@ -186,6 +186,13 @@ def now_ns() -> int:
 async def sleep(seconds: float) -> None:
     """Let ``seconds`` of the loop's clock pass."""
     await asyncio.sleep(seconds)
+
+
+def stall(why: str) -> None:
+    """Give up what the running loop runs: it ends as ``Stalled``, which says ``why``."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Loop)
+    loop.stall(why)
 
 
 def is_virtual() -> bool:

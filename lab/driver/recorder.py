@@ -81,6 +81,11 @@ class Recorder:
             self._file(replace(_unfinished(plan, later), due=False))
         self._progress(len(self._replies), self._due)
 
+    @property
+    def waits(self) -> bool:
+        """Whether a turn was sent that nothing has come back of yet."""
+        return any(place not in self._replies for place in self._sent_s)
+
     def replies(self, why: str = "the session ended before this turn") -> list[Reply]:
         """One reply for each turn, by session and turn; ``why`` explains the missing ones."""
         return [

@@ -25,6 +25,7 @@ from lab.errors import TargetError, UserError
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.base import TARGETS, Task
+from lab.targets.silence import quiet_s, until_silent
 from lab.toggles import to_engine_config
 
 if TYPE_CHECKING:
@@ -101,12 +102,25 @@ class _Run:
             ) as http:
                 await self._read_configuration(http)
                 announce(self.task.plans, self.engine.events)
-                await drive(http, load_of(self.task), self.recorder)
+                await self._drive(http)
                 self._say_if_dead()
             self.virtual_s = clock.now()
             await self.engine.stop()
         finally:
             self.virtual_s = self.virtual_s or clock.now()
+
+    async def _drive(self, http: httpx.AsyncClient) -> None:
+        """Every session to its end; by the wall's clock, until nothing happens any more."""
+        driving = drive(http, load_of(self.task), self.recorder)
+        if clock.is_virtual():
+            return await driving
+        log, limit_s = self.engine.events, quiet_s(self.engine.config)
+        looking = until_silent(limit_s, lambda: len(log.events), lambda: self.recorder.waits)
+        task = asyncio.create_task(looking, name="silence")
+        try:
+            await driving
+        finally:
+            task.cancel()
 
     def _hear(self, event: Event) -> None:
         """Keep what there is at the event that ends the arm, and cancel what was to come.

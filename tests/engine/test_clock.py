@@ -149,3 +149,37 @@ def test_a_timeout_fires_at_its_virtual_time() -> None:
         return clock.now()
 
     assert clock.run(main()) == pytest.approx(300.0)
+
+
+def test_a_wall_clock_starts_at_nothing_and_really_passes() -> None:
+    async def main() -> tuple[float, float, bool]:
+        began = clock.now()
+        await clock.sleep(0.02)
+        return began, clock.now(), clock.is_virtual()
+
+    before = clock.wall_s()
+    began, ended, virtual = clock.run_wall(main())
+    assert clock.wall_s() - before >= 0.02
+    assert 0.0 <= began < 1.0 and ended - began >= 0.02
+    assert not virtual
+
+
+def test_by_a_wall_clock_too_waiting_for_what_cannot_come_is_stalled() -> None:
+    async def main() -> None:
+        await clock.sleep(0.001)
+        await asyncio.Event().wait()
+
+    with pytest.raises(Stalled, match=r"^stalled at 0\.\d+ s of wall time$"):
+        clock.run_wall(main())
+
+
+@pytest.mark.parametrize("run", [clock.run, clock.run_wall])
+def test_somebody_may_give_up_before_a_timer_is_due(
+    run: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    async def main() -> None:
+        asyncio.get_running_loop().call_later(0.001, clock.stall, "nobody comes")
+        await clock.sleep(1e6)
+
+    with pytest.raises(Stalled, match=r"time: nobody comes$"):
+        run(main())
