@@ -84,3 +84,11 @@ toggles:
     said = r"peers.yaml: toggles.decode_index_k.bad: .*the pair refuses"
     with pytest.raises(UserError, match=said):
         ordered(file, Order())
+
+
+def test_what_goes_by_a_wall_clock_or_needs_another_machine_is_not_searched(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="clock: a search runs trials again, which no wall clock"):
+        ordered(write(tmp_path), Order(sets=("clock=wall",)))
+    elsewhere = Order(sets=("engine.device=cuda:99",))
+    with pytest.raises(UserError, match=r"engine.device: device is 'cuda:99': .* accepted: cpu"):
+        ordered(write(tmp_path), elsewhere)

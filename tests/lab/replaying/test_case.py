@@ -47,3 +47,9 @@ def test_of_several_arms_one_must_be_named(results: Results) -> None:
     with pytest.raises(UserError, match="failed in 2 arms; --arm names one: 'one', 'two'"):
         find(results, twice, 0)
     assert find(results, twice, 0, "two").arm.name == "two"
+
+
+def test_what_went_by_a_wall_clock_is_not_replayed(results: Results) -> None:
+    walled = stored(results, f"clock: wall\n{TWICE}")
+    with pytest.raises(UserError, match="a wall clock, whose times no replay sees again; run its"):
+        find(results, walled, 0)

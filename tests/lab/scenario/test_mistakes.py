@@ -71,6 +71,8 @@ MISTAKES = {
     "unknown verdict": ("verdict: clean", "verdict: cleen", 17, "expect.*.verdict", "'clean'"),
     "unknown defect": ("[padded", "[paded", 4, "unknown defect 'paded_", "did you mean 'padded"),
     "defect twice": ("stale_slots]", "stale_slots, padded_scatter_stale_slots]", 4, "twice", ""),
+    "unknown clock": ("target:", "clock: wal\ntarget:", 5, "clock: 'wal' is not", "'wall'"),
+    "unknown device": ("graph: true", "device: cda", 7, "engine.device: 'cda' is", "'cuda'"),
     "unknown target": ("bundled", "http://host", 5, "'http://host' is not", "bundled"),
 }
 

@@ -37,6 +37,8 @@ def test_every_shipped_scenario_fits_the_schema(path: Path) -> None:
         ("concurrency: 60", "tp: 3"),
         ("concurrency: 60", "hardware: h100"),
         ("concurrency: 60", "waiting_timeout: 0"),
+        ("concurrency: 60", "device: gpu"),
+        ("target: bundled", "clock: slow"),
         ("verdict: clean", "verdict: cleen"),
     ],
 )
