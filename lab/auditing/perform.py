@@ -5,7 +5,7 @@ Rule: a check that raises has failed, and the next one is asked all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +38,7 @@ def settings(device: str, seed: int) -> list[Setting]:
     return [_setting("triton compiled", device, seed)]
 
 
-def audit(
-    device: str, only: str, seed: int, tick: Callable[[int, int], None] | Tick
-) -> dict[str, Any]:
+def audit(device: str, only: str, seed: int, tick: Tick) -> dict[str, Any]:
     """The document of an audit of the checks, and of the overlaps, whose names have `only` in
     them. Raises UserError, which names the kernels, where none has.
     """
@@ -61,6 +59,8 @@ def audit(
     }
     due = len(asked) + int(sets)
     for done, (s, each) in enumerate(asked, 1):
+        if device == "cuda":
+            torch.cuda.empty_cache()  # what the last check took, the next one may want whole
         document[each.part].append(asked_of(s, each))
         tick(done, due)
     if sets:
