@@ -162,7 +162,7 @@ def _link_plans(base: PageCopyPlan, to_pool: bool) -> Iterator[PageCopyPlan]:
     yield replace(base, block=2 * base.block, warps=8)
     yield replace(base, block=base.block // 2, warps=2, programs=528)
     if to_pool:
-        yield from (replace(base, read=hint) for hint in (".cg", ".cv"))
+        yield replace(base, read=".cg")
     else:
         yield from (replace(base, write=hint) for hint in (".cs", ".wt"))
     yield replace(base, by_dst=not base.by_dst)
