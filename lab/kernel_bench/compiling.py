@@ -16,6 +16,7 @@ import torch
 
 from engine.clock import wall_s
 from lab.kernel_bench.apart import run_apart
+from lab.kernel_bench.device import settle
 from lab.kernel_bench.found import named
 from lab.kernel_bench.trying import COMPILED, OURS
 from lab.kernel_bench.words import one_line
@@ -80,7 +81,7 @@ def call_once(task: Task) -> tuple[str, bool]:
         torch.cuda.empty_cache()
         case = named(task.module, task.case, task.device)
         _version(case, task.version)(case.make(0))
-        _wait()
+        settle()
     except torch.OutOfMemoryError:
         return "", False
     except Exception as error:
@@ -111,12 +112,7 @@ def _version(case: Case, name: str) -> Call:
 
 def _is_lost() -> bool:
     try:
-        _wait()
+        settle()
     except Exception:
         return True
     return False
-
-
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()

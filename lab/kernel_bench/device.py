@@ -20,6 +20,12 @@ def require() -> None:
         raise TargetError("kernels are measured on a CUDA device, and there is none here")
 
 
+def settle() -> None:
+    """Return once the device, where there is one, has done all that it was given."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
 def described() -> dict[str, Any]:
     """Device, torch, Triton, CUDA and the date: JSON-ready."""
     return {

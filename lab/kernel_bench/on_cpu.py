@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import torch
+from rich import box
 from rich.console import Group
 from rich.table import Table
 
@@ -44,14 +45,14 @@ def table(found: Mapping[str, Any]) -> RenderableType:
     """The document for a person."""
     load = found["load"]
     title = f"{found['device']}: {load['rows']} requests of {load['tokens']:,} tokens"
-    made = Table(title=title, title_justify="left")
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     made.add_column("operation")
     made.add_column("part of")
     made.add_column("ms", justify="right")
     for each in found["operations"]:
         part = "decode step" if each["decode"] else "prefill chunk"
         made.add_row(each["name"], part, f"{each['ms']:.3f}")
-    copies = Table(title="copies of 16 pages", title_justify="left")
+    copies = Table(title="copies of 16 pages", title_justify="left", box=box.SIMPLE_HEAD)
     copies.add_column("copy")
     copies.add_column("GB/s", justify="right")
     for each in found["copies"]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab.kernel_bench.checking import Checker
 from lab.kernel_bench.same import Differs
@@ -45,8 +45,8 @@ class Attempts:
 
     def __init__(self, case: Case, stopwatch: Stopwatch, say: Say) -> None:
         self._case, self._stopwatch = case, stopwatch
-        self._checker = _checker(case, say)
         self._inputs = stopwatch.inputs(case)
+        self._checker = _checker(case, self._inputs[0], say)
 
     def of(self, name: str, call: Call) -> Tried:
         """What comes of one version."""
@@ -65,11 +65,11 @@ class Attempts:
         return tried
 
 
-def _checker(case: Case, say: Say) -> Checker:
+def _checker(case: Case, made: Any, say: Say) -> Checker:
     """Of plain torch; of what the code chooses where there is none, or it cannot run."""
     if case.plain:
         try:
-            return Checker(case.make, case.plain)
+            return Checker(made, case.plain)
         except Exception as error:
             say(f"  {PLAIN} cannot run: {one_line(error)}")
-    return Checker(case.make, case.ours)
+    return Checker(made, case.ours)

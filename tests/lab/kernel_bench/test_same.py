@@ -56,9 +56,16 @@ def test_other_shapes_are_not_the_same() -> None:
         difference(torch.zeros(2), torch.zeros(3))
 
 
-def test_what_is_written_to_the_inputs_is_compared() -> None:
-    checker = Checker(lambda seed: Pool(torch.zeros(4)), lambda made: write(made, 1.0))
+def test_what_is_written_to_the_inputs_is_compared_and_undone_before_the_next() -> None:
+    made = Pool(torch.zeros(4))
+    checker = Checker(made, lambda made: write(made, 1.0))
     assert checker.off_by(lambda made: write(made, 1.0)) == 0.0
-    for _ in range(2):
+    for wrong in (lambda made: write(made, 2.0), lambda made: None):
         with pytest.raises(Differs):
-            checker.off_by(lambda made: write(made, 2.0))
+            checker.off_by(wrong)
+
+
+def test_inputs_with_nan_that_nobody_writes_to_are_not_compared() -> None:
+    made = Pool(torch.full((4,), torch.nan))
+    checker = Checker(made, lambda made: made.pages.isnan())
+    assert checker.off_by(lambda made: torch.ones(4, dtype=torch.bool)) == 0.0
