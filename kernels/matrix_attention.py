@@ -35,7 +35,6 @@ class AttentionPlan:
     block: int = 64
     warps: int = 8
     stages: int = 5  # two blocks of raw rows are on their way while one is worked on
-    halves: int = 1  # programs among which the value dims are shared
 
 
 def plan_for(rows: int, heads: int, latents: int, block: int = 64) -> AttentionPlan:
@@ -53,18 +52,19 @@ def plan_for(rows: int, heads: int, latents: int, block: int = 64) -> AttentionP
 
 
 @jit
-def _codes(code, at, live, words, FIRST: tl.constexpr, GROUPS: tl.constexpr, NATIVE: tl.constexpr):
-    # no-position dims FIRST .. FIRST + 64 * GROUPS of latents, [rows, 64 * GROUPS]
-    g, c = tl.arange(0, GROUPS), tl.arange(0, 64)
-    at = at[:, None, None] + FIRST + (g * 64)[None, :, None] + c[None, None, :]
-    raw = tl.load(code + at, mask=live[:, None, None], other=0)
-    unit = ((words[:, None] >> ((g + FIRST // 64) * 8)[None, :]) & 0xFF).to(tl.uint8)
+def _latents(code, rope, at, live, words, NATIVE: tl.constexpr):
+    # latents as matrices take them, [rows, 512]: seven groups of codes and their scales, then rope
+    g, c = tl.arange(0, 8)[None, :, None], tl.arange(0, 64)
+    p, live = at[:, None, None] + c[None, None, :], live[:, None, None]
+    raw = tl.load(code + p + g * 64, mask=live, other=0)  # of rope too: half of its bytes
+    last = tl.load(rope + at[:, None, None] // 2 + c[None, None, :], mask=live, other=0.0)
+    unit = ((words[:, None] >> (tl.arange(0, 8) * 8)[None, :]) & 0xFF).to(tl.uint8)
     if NATIVE:  # there is no instruction from e4m3 to bf16
         value = raw.to(tl.float8e4nv, bitcast=True).to(tl.float32).to(tl.bfloat16)
     else:  # the interpreter's cast reads a NaN code as 480, and it multiplies no bf16 matrices
         value = e4m3_value(raw)
     value *= ue8m0_value(unit).to(value.dtype)[:, :, None]
-    return value.reshape(words.shape[0], GROUPS * 64)
+    return tl.where(g == 7, last.to(value.dtype), value).reshape(words.shape[0], 512)
 
 
 @jit
@@ -80,35 +80,17 @@ def _above(sink, top):
 
 
 @jit
-def _read(p, real, FIRST: tl.constexpr, WIDTH: tl.constexpr, NATIVE: tl.constexpr):
-    # columns FIRST .. of the query rows at p
-    x = tl.load(p + FIRST + tl.arange(0, WIDTH)[None, :], mask=real[:, None], other=0.0)
-    return x if NATIVE else x.to(tl.float32)
-
-
-@jit
-def _put(p, acc, share, read, real, FIRST: tl.constexpr, WIDTH: tl.constexpr):
-    # a head that does not read the segment shows no NaN of it
-    acc = tl.where(read[:, None], acc * share[:, None], 0.0).to(p.dtype.element_ty)
-    tl.store(p + FIRST + tl.arange(0, WIDTH)[None, :], acc, mask=real[:, None])
-
-
-@jit
-def _attend(
-    q, slots, bias, sink, out, lse, code, rope, scale, code_page, rope_page, scale_page, N, H,
+def _attend_kernel(
+    q, slots, bias, sink, out, lse, code, rope, scale, code_page, scale_page, N, H,
     place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr,
-    STAGES: tl.constexpr, NATIVE: tl.constexpr, HALVES: tl.constexpr, LOW: tl.constexpr,
-    HIGH: tl.constexpr,
+    STAGES: tl.constexpr, NATIVE: tl.constexpr,
 ):  # fmt: skip
-    # latents CHUNK * y .. of one segment; dims are 256 + 128 + 64 of codes and 64 of rope, of which
-    # the first 256 are values if LOW, and the others if HIGH
-    b, h = (tl.program_id(0) // HALVES).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
-    real, row = h < H, b * H + h
-    p_q, c = q + row[:, None] * 512, tl.arange(0, 64)[None, :]
-    q0, q1 = _read(p_q, real, 0, 256, NATIVE), _read(p_q, real, 256, 128, NATIVE)
-    q2, q3 = _read(p_q, real, 384, 64, NATIVE), _read(p_q, real, 448, 64, NATIVE)
-    a0, a1 = tl.zeros((64, 256), tl.float32), tl.zeros((64, 128), tl.float32)
-    a2, a3 = tl.zeros((64, 64), tl.float32), tl.zeros((64, 64), tl.float32)
+    # latents CHUNK * y .. of one segment
+    b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
+    real, row, c = h < H, b * H + h, tl.arange(0, 512)[None, :]
+    query = tl.load(q + row[:, None] * 512 + c, mask=real[:, None], other=0.0)
+    query = query if NATIVE else query.to(tl.float32)
+    acc = tl.zeros((64, 512), tl.float32)
     top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64,), tl.float32)
     first = tl.program_id(1) * CHUNK
     for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=STAGES):
@@ -116,56 +98,22 @@ def _attend(
         slot = tl.load(slots + b * N + i, mask=i < N, other=-1)
         live, page, tok = slot >= 0, (slot // TOKENS).to(tl.int64), slot % TOKENS
         words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
-        at = page * code_page + tok * 576
-        k0 = _codes(code, at, live, words, 0, 4, NATIVE)
-        k1 = _codes(code, at, live, words, 256, 2, NATIVE)
-        k2 = _codes(code, at, live, words, 384, 1, NATIVE)
-        at = (page * rope_page + tok * 288)[:, None] + c
-        k3 = tl.load(rope + at, mask=live[:, None], other=0.0).to(q3.dtype)
-        score = tl.dot(q1, k1.T, tl.dot(q0, k0.T))
-        score = tl.dot(q3, k3.T, tl.dot(q2, k2.T, score))
-        score = tl.where(live[None, :], score, float("-inf"))
+        key = _latents(code, rope, page * code_page + tok * 576, live, words, NATIVE)
+        score = tl.where(live[None, :], tl.dot(query, key.T), float("-inf"))
         new = tl.maximum(top, tl.max(score, axis=1))
         weight = tl.exp2(score * 1.4426950408889634 - (new * 1.4426950408889634)[:, None])
         fade = tl.exp2((top - new) * 1.4426950408889634)
         total, top = total * fade + tl.sum(weight, axis=1), new
-        weight, fade = weight.to(q3.dtype), fade[:, None]
-        if LOW:
-            a0 = tl.dot(weight, k0, a0 * fade)
-        if HIGH:
-            a1, a2 = tl.dot(weight, k1, a1 * fade), tl.dot(weight, k2, a2 * fade)
-            a3 = tl.dot(weight, k3, a3 * fade)
+        acc = tl.dot(weight.to(key.dtype), key, acc * fade[:, None])
     extra = tl.load(bias + h, mask=real, other=float("-inf"))
     read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
-    if LOW:
-        tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=real)
+    tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=real)
     if CHUNKS == 1:
         total += _above(tl.load(sink + h, mask=real, other=0.0), top)
-    p_out, share = out + row[:, None] * 512, 1.0 / tl.maximum(total, 1e-37)
-    if LOW:
-        _put(p_out, a0, share, read, real, 0, 256)
-    if HIGH:
-        _put(p_out, a1, share, read, real, 256, 128)
-        _put(p_out, a2, share, read, real, 384, 64)
-        _put(p_out, a3, share, read, real, 448, 64)
-
-
-@jit
-def _attend_kernel(
-    q, slots, bias, sink, out, lse, code, rope, scale, code_page, rope_page, scale_page, N, H,
-    place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr,
-    STAGES: tl.constexpr, NATIVE: tl.constexpr, HALVES: tl.constexpr,
-):  # fmt: skip
-    if HALVES == 1 or tl.program_id(0) % 2 == 0:
-        _attend(
-            q, slots, bias, sink, out, lse, code, rope, scale, code_page, rope_page, scale_page,
-            N, H, place, CHUNKS, TOKENS, CHUNK, BLOCK, STAGES, NATIVE, HALVES,
-            True, HALVES == 1)  # fmt: skip
-    else:
-        _attend(
-            q, slots, bias, sink, out, lse, code, rope, scale, code_page, rope_page, scale_page,
-            N, H, place, CHUNKS, TOKENS, CHUNK, BLOCK, STAGES, NATIVE, HALVES,
-            False, True)  # fmt: skip
+    share = 1.0 / tl.maximum(total, 1e-37)
+    # a head that does not read the segment shows no NaN of it
+    acc = tl.where(read[:, None], acc * share[:, None], 0.0)
+    tl.store(out + row[:, None] * 512 + c, acc.to(out.dtype.element_ty), mask=real[:, None])
 
 
 @jit
@@ -217,11 +165,11 @@ def matrix_attention(
     for i, (s, split) in enumerate(zip(segments, splits, strict=True)):
         if split:
             planes = _planes(s.view)
-            _attend_kernel[(batch * plan.halves, split, -(-heads // HEADS))](
+            _attend_kernel[(batch, split, -(-heads // HEADS))](
                 q, s.slots.contiguous(), bias[i], sink, part, part_lse,
-                *planes, *[p.stride(0) for p in planes], widths[i], heads, place,
+                *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
                 chunks, s.view.layout.page_tokens, plan.chunk, plan.block, plan.stages,
-                not INTERPRETED, plan.halves, num_warps=plan.warps,
+                not INTERPRETED, num_warps=plan.warps,
             )  # fmt: skip
         place += split
     if chunks > 1:

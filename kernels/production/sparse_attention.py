@@ -75,17 +75,13 @@ def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
     for chunk in sorted({max(64, chosen // 2), chosen, min(2 * chosen, -(-latents // 64) * 64)}):
         yield AttentionPlan(chunk)
     yield AttentionPlan(chosen, stages=3)
+    yield AttentionPlan(chosen, block=32)
+    yield AttentionPlan(chosen, block=32, stages=7)
     yield AttentionPlan(max(128, chosen), block=128, stages=1)
-    for chunk in sorted({max(64, chosen // 2), chosen}):
-        yield AttentionPlan(chunk, block=32, warps=4, stages=1, halves=2)
 
 
 def _name(plan: AttentionPlan) -> str:
-    shared = "all dims" if plan.halves == 1 else "half the dims"
-    return (
-        f"chunks of {plan.chunk}, blocks of {plan.block}, {shared}, {plan.warps} warps, "
-        f"{plan.stages} stages"
-    )
+    return f"chunks of {plan.chunk}, blocks of {plan.block}, {plan.stages} stages"
 
 
 def _inputs(

@@ -168,9 +168,9 @@ def test_split_and_whole_agree(ops: Ops, blind: bool, g: torch.Generator) -> Non
     want = restate(q, parts, bias, sink)
     for plan in (
         AttentionPlan(64),
-        AttentionPlan(128, halves=2),
+        AttentionPlan(128),
         AttentionPlan(192, block=32),
-        AttentionPlan(192, block=128, halves=2, warps=4, stages=1),
+        AttentionPlan(192, block=128, stages=1),
     ):
         check_bf16(*attend(plan=plan), *want)
 
