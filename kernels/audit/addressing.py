@@ -9,15 +9,16 @@ import torch
 from torch import Tensor
 
 from kernels import exact
-from kernels.audit.check import Found, Setting, check, poisoned
+from kernels.audit.check import Found, Implementation, Setting, check, poisoned
 from kernels.audit.far import GIB, Far
 from kernels.audit.indexer_logits import index_pool
 from kernels.audit.measure import FLOAT32, apart, bytes_differing
 from kernels.cases import index_layout, latent_layout
-from kernels.defects.int32_logits_offset import row_offset
+from kernels.defects.int32_logits_offset import row_offset, row_offsets_triton
 from kernels.layout import LayerView, PageLayout
 from kernels.ops import Segment
 
+KERNELS: tuple[Implementation, ...] = ("triton interpreted", "triton compiled")
 MARK = -7.0  # an entry that nothing wrote
 BITS, ROW, ROWS = 32, 262_144, 8_195  # 1,048,576 tokens are 262,144 entries
 SMALL_BITS, SMALL_ROW, SMALL_ROWS = 16, 256, 131
@@ -60,6 +61,25 @@ def logits_rows(s: Setting) -> Found:
     )
     bound = dict.fromkeys(measured, 0.0) | {"error / terms": (128 + heads) * FLOAT32}
     return Found(inputs, measured, bound, WHY)
+
+
+@check("indexer_logits", "offsets of rows at 1M tokens", only=KERNELS, part="addressing")
+def offsets(s: Setting) -> Found:
+    """What a kernel computes as row x width in 64 bits, and that its twin in 32 is elsewhere; no
+    memory of that size is needed to see it.
+    """
+    numbers = (8_191, 8_192, 8_193, 16_385, 65_535)
+    (rows,) = s.put(torch.tensor(numbers, dtype=torch.int32))
+    wide, narrow = (row_offsets_triton(rows, ROW, bits).tolist() for bits in (64, 32))
+    right = [row * ROW for row in numbers]
+    pairs = list(zip(narrow, right, strict=True))
+    measured = {
+        "rows elsewhere in 64 bits": float(sum(a != b for a, b in zip(wide, right, strict=True))),
+        "far rows in place in 32 bits": float(sum(a == b for a, b in pairs[1:])),
+    }
+    inputs = f"rows {numbers[0]:,} to {numbers[-1]:,}, {ROW:,} entries apart; the first is the last"
+    inputs += " whose offset fits 32 bits"
+    return Found(inputs, measured, dict.fromkeys(measured, 0.0), WHY)
 
 
 def into(s: Setting, src: LayerView, given: list[Tensor], out: Tensor) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
 
 import torch
 
@@ -82,7 +83,8 @@ def asked_of(s: Setting, each: Check) -> dict[str, Any]:
         "implementation": s.implementation,
     }
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), catch_warnings():
+            simplefilter("ignore")  # of numbers that are not finite: they are what is asked about
             found = each.run(s)
     except Exception as error:
         said = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
-from kernels.audit import gate
+from kernels.audit import addressing, gate
 from kernels.audit.check import Check, Found, Setting, all_checks
+from kernels.defects.int32_logits_offset import row_offset
 from kernels.ops import Ops
 from tests.kernels.audit import twins as t
 
@@ -106,6 +109,33 @@ def test_a_fault_is_caught(name: str, n: int) -> None:
 def test_interpreted_kernels_pass(name: str, ops: Ops) -> None:
     found = CHECKS[name].run(Setting(ops, "triton interpreted"))
     assert found.ok, (found.measured, found.bound)
+
+
+def test_offsets_that_wrap_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    (check,) = [c for c in all_checks() if c.name == "offsets of rows at 1M tokens"]
+
+    def wrapped(bits: dict[int, int]) -> t.Twin:
+        def offsets(rows: Tensor, width: int, asked: int) -> Tensor:
+            return torch.tensor([row_offset(row, width, bits[asked]) for row in rows.tolist()])
+
+        return offsets
+
+    for bits, ok in (
+        ({64: 64, 32: 32}, True),
+        ({64: 32, 32: 32}, False),
+        ({64: 64, 32: 64}, False),
+    ):
+        monkeypatch.setattr(addressing, "row_offsets_triton", wrapped(bits))
+        assert asked(check, t.HEALTHY).ok == ok
+
+
+@pytest.mark.gpu
+def test_a_page_truncated_on_its_way_to_pinned_memory_is_caught() -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    (check,) = [c for c in all_checks() if c.name == "pinned host memory"]
+    assert asked(check, t.HEALTHY, device="cuda").ok
+    assert not asked(check, t.with_twin(page_copy=t.page_truncated), device="cuda").ok
 
 
 def test_nan_is_out_of_every_bound() -> None:
