@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from kernels import exact
 from kernels.cases import INDEX_K, filled, index_layout, page_table
 from kernels.indexer_logits import LogitsPlan, indexer_logits_triton, plan_for
 from kernels.layout import LayerView
 from kernels.ops import Ops
-from tests.kernels import restated
 
 SHAPES = [(1, 1, 0), (7, 1, 3), (3, 3, 1), (5, 1, 5), (2, 2, 1), (2, 16, 0), (1, 64, 0)]
 # relative l2 error: a matrix unit keeps about 14 bits of a sum of e4m3 products
@@ -26,7 +26,7 @@ PLANS = (
 
 def float64_logits(src: LayerView, q: Tensor, weight: Tensor, table: Tensor) -> Tensor:
     """Every entry of every row's pages, dead ones too."""
-    keys = restated.index_keys(src)[table.long()].flatten(1, 2)
+    keys = exact.index_keys(src)[table.long()].flatten(1, 2)
     return ((q.double() @ keys.transpose(1, 2)).relu() * weight.double()[..., None]).sum(1)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
+from kernels import exact
 from kernels.cases import PAGES, index_layout, latent_layout, noise, odd_layout
 from kernels.layout import Order, PageLayout, Plane
 from kernels.ops import Ops
 from kernels.page_copy import PageCopyPlan
-from tests.kernels import restated
 
 ORDERS = [(Order.LAYER_FIRST, o) for o in Order] + [(o, Order.LAYER_FIRST) for o in Order]
 
@@ -48,7 +48,7 @@ def check(
     copy(to.by_page(buffer)[:, layers], source, dst_pages, src_pages, **how)
     width = min(to.page_bytes, frm.page_bytes)
     expected = to.by_page(want)[:, layers]
-    restated.copy_pages(expected, source, dst_pages.tolist(), src_pages.tolist(), width)
+    exact.copy_pages(expected, source, dst_pages.tolist(), src_pages.tolist(), width)
     assert torch.equal(buffer, want)
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 import torch
 
+from kernels import exact
 from kernels.cases import INDEX_K, ROWS, index_layout, latent_layout
 from kernels.layout import LayerView
 from kernels.ops import Ops
 from kernels.stored_rows import StorePlan
-from tests.kernels import restated
 
 
 def some_rows(rows: int, width: int, g: torch.Generator) -> tuple[torch.Tensor, ...]:
@@ -43,7 +43,7 @@ def test_latents_come_back_within_the_format(ops: Ops, rows: int, g: torch.Gener
     view = layout.layer(layout.allocate(3), 1)
     ops.store_latent(view, data, slots, live)
     kept = live & (slots > 0)
-    back = restated.latents(view, slots[kept])
+    back = exact.latents(view, slots[kept])
     groups = data[kept][:, :448].view(-1, 7, 64)
     # half a step of e4m3 (3 mantissa bits), or of its subnormals under a scale that fits
     step = groups.abs() / 16 + groups.abs().amax(2, keepdim=True) / 448 / 512 + 1e-9
@@ -63,7 +63,7 @@ def test_index_keys_come_back_and_name_their_slots(
     wrote = ops.store_index_k(view, data, slots, live)
     kept = live & (slots > 0)
     assert torch.equal(wrote, torch.where(kept, slots, -1))
-    back = restated.index_keys(view).flatten(0, 1)[slots[kept]]
+    back = exact.index_keys(view).flatten(0, 1)[slots[kept]]
     if dtype == "bf16":
         assert torch.equal(back, data[kept].bfloat16().double())
     else:

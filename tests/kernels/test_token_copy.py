@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
+from kernels import exact
 from kernels.cases import INDEX_K, ROWS, index_layout, latent_layout, noise, odd_layout
 from kernels.layout import Order, PageLayout, Plane
 from kernels.ops import LayerView, Ops
 from kernels.token_copy import TokenCopyPlan
-from tests.kernels import restated
 
 PAGES = 5
 # what a token copy may join: page sizes that differ, both index dtypes, rows that fit no word
@@ -46,7 +46,7 @@ def test_every_plane_of_a_token_arrives(
     want, into, out_of = copied(dst), slots_of(to, rows, g), slots_of(frm, rows, g)
     count = min(len(into), len(out_of))
     ops.token_copy(dst, src, into[:count], out_of[:count])
-    restated.copy_tokens(want, src, into[:count].tolist(), out_of[:count].tolist())
+    exact.copy_tokens(want, src, into[:count].tolist(), out_of[:count].tolist())
     assert torch.equal(dst.pages, want.pages)
 
 
@@ -62,7 +62,7 @@ def test_pages_may_lie_apart_and_layers_stay_apart(
     src = plain.layer(noise(plain, PAGES, g), 0)
     into, out_of = slots_of(layout, 7, g), slots_of(plain, 7, g)
     ops.token_copy(layout.layer(buffer, 1), src, into, out_of)
-    restated.copy_tokens(layout.layer(want, 1), src, into.tolist(), out_of.tolist())
+    exact.copy_tokens(layout.layer(want, 1), src, into.tolist(), out_of.tolist())
     assert torch.equal(buffer, want)
 
 
@@ -73,7 +73,7 @@ def test_dead_rows_write_nothing_whatever_their_slots(
     dst, src = views(to, frm, g)
     want, into, out_of = copied(dst), slots_of(to, 9, g), slots_of(frm, 9, g)
     live = torch.tensor([True, False, True, False, False, True, True, False, True])
-    restated.copy_tokens(want, src, into[live].tolist(), out_of[live].tolist())
+    exact.copy_tokens(want, src, into[live].tolist(), out_of[live].tolist())
     into[1], out_of[3], into[4], out_of[4] = -1, -1, 1 << 40, 1 << 40
     ops.token_copy(dst, src, into, out_of, live)
     assert torch.equal(dst.pages, want.pages)
@@ -92,7 +92,7 @@ def test_however_a_copy_is_cut_up_every_token_arrives(
     copy: Any = ops.token_copy
     how = {} if ops == Ops.reference() else {"plan": TokenCopyPlan(block, 4)}
     copy(dst, src, into, out_of, **how)
-    restated.copy_tokens(want, src, into.tolist(), out_of.tolist())
+    exact.copy_tokens(want, src, into.tolist(), out_of.tolist())
     assert torch.equal(dst.pages, want.pages)
 
 
@@ -102,7 +102,7 @@ def test_three_planes_are_copied_as_well(ops: Ops, g: torch.Generator) -> None:
     dst, src = views(layout, layout, g)
     want, into, out_of = copied(dst), slots_of(layout, 9, g), slots_of(layout, 9, g)
     ops.token_copy(dst, src, into, out_of)
-    restated.copy_tokens(want, src, into.tolist(), out_of.tolist())
+    exact.copy_tokens(want, src, into.tolist(), out_of.tolist())
     assert torch.equal(dst.pages, want.pages)
 
 
@@ -147,5 +147,5 @@ def test_tokens_go_to_pinned_memory_and_come_back(
     torch.cuda.synchronize()
     want = LayerView(layout, torch.full(src.pages.shape, 0xFF, dtype=torch.uint8))
     kept = out_of[live].tolist()
-    restated.copy_tokens(want, LayerView(layout, src.pages.cpu()), kept, kept)
+    exact.copy_tokens(want, LayerView(layout, src.pages.cpu()), kept, kept)
     assert torch.equal(back.pages.cpu(), want.pages)

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from kernels import exact
 from kernels.cases import filled, latent_layout
 from kernels.ops import Ops, Segment
-from tests.kernels import restated
 
 # tokens, context, heads, window, rope only, dims
 SHAPES = [
@@ -41,9 +41,9 @@ def test_a_chunk_matches_float64(
     for t in range(tokens):
         here = context - tokens + t
         seen = slots[max(0, here - window + 1) : here + 1]
-        rows = restated.latents(src, seen[seen >= 0])
+        rows = exact.latents(src, seen[seen >= 0])
         for h in range(heads):
-            want, want_lse = restated.attend(q[t, h], rows, torch.zeros(len(rows)), sink[h])
+            want, want_lse = exact.attend(q[t, h], rows, torch.zeros(len(rows)), sink[h])
             torch.testing.assert_close(out[t, h].double(), want[lo:hi], atol=2e-5, rtol=1e-4)
             torch.testing.assert_close(lse[t, h].double(), want_lse, atol=2e-5, rtol=1e-4)
 
