@@ -1,1 +1,3 @@
-"""Operations with a known fault, one file each. Only ``engine/defects`` may import them."""
+"""Operations with a known fault, one file each. Only ``engine/defects`` may import them, and
+``kernels/audit`` where it shows that a check catches one.
+"""
