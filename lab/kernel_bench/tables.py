@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lab.kernel_bench.trying import COMPILED, OURS, PLAIN
 
-MISSING = "-"
+MISSING, EAGER = "-", "*"
 
 
 def measured(document: Mapping[str, Any]) -> RenderableType:
@@ -26,14 +26,16 @@ def measured(document: Mapping[str, Any]) -> RenderableType:
         for case in document["cases"]:
             if case["kernel"] == kernel:
                 made.add_row(*_row(case))
-    return Group(made, *_failures(document), ceilings(document), *_peers(document))
+    notes = (*_failures(document), *_eagerly(document), ceilings(document), *_peers(document))
+    return Group(made, *notes)
 
 
 def _row(case: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {case['size']}"
     for name in (OURS, PLAIN, COMPILED):
         found = case["versions"].get(name)
-        yield _ms(found["ms"] if found and not found["error"] else None)
+        time = _ms(found["ms"] if found and not found["error"] else None)
+        yield time + EAGER * _eager(case, name)
     yield _ms(case["floor_ms"])
     yield _times(case["ours_over_floor"])
     yield _times(case["plain_over_ours"])
@@ -87,6 +89,18 @@ def _failures(document: Mapping[str, Any]) -> list[str]:
     """A line for each of our own that failed; what torch cannot do is in the document."""
     cases = ((case, case["versions"].get(OURS, {})) for case in document["cases"])
     return [f"{c['kernel']}, {c['size']}: {ours['error']}" for c, ours in cases if ours["error"]]
+
+
+def _eager(case: Mapping[str, Any], name: str) -> bool:
+    """Whether a graph was due and could not be."""
+    found = case["versions"].get(name)
+    return bool(found and found["ms"] and not found["graph"] and case["link"] == "hbm")
+
+
+def _eagerly(document: Mapping[str, Any]) -> list[str]:
+    """What the mark means, where it stands."""
+    marked = (_eager(case, name) for case in document["cases"] for name in case["versions"])
+    return [f"{EAGER} waits for the device: timed call by call, not from a graph"] * any(marked)
 
 
 def _peers(document: Mapping[str, Any]) -> list[str]:

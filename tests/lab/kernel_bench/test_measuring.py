@@ -95,6 +95,14 @@ def test_the_table_tells_times_ratios_peers_goals_and_ceilings() -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_a_time_without_a_graph_is_marked_and_the_mark_explained() -> None:
+    found = measure(case(), [2.0, 8.0, 4.0])
+    assert "*" not in shown(document(found))
+    found.versions[PLAIN].graph = False
+    text = shown(document(found))
+    assert "8.000*" in text and "* waits for the device: timed call by call" in text
+
+
 def test_the_figure_is_drawn_of_the_document_alone(tmp_path: Path) -> None:
     multiplied = measure(case(flops=10**12), [2.0, 8.0, 4.0])
     copied = measure(case(plain=None, peer=None, link="h2d", size="9"), [2.0])
