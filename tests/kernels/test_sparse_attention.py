@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 import torch
 
+from kernels import exact
 from kernels.cases import ATTENTION, AttentionCase, filled, latent_layout, random_slots
 from kernels.matrix_attention import AttentionPlan
 from kernels.ops import Ops, Segment
-from tests.kernels import restated
 
 TOLERANCE = {"atol": 2e-5, "rtol": 1e-4}
 # bfloat16 rounds the weights and the result, 2**-9 each (the interpreter cuts instead: 2**-8); the
@@ -36,10 +36,10 @@ def restate(
             for i, s in enumerate(parts):
                 live = s.slots[b][s.slots[b] >= 0]
                 if bias[h, i] > -torch.inf and len(live):
-                    rows.append(restated.latents(s.view, live))
+                    rows.append(exact.latents(s.view, live))
                     extra.append(bias[h, i].expand(len(live)))
             if rows:
-                out[b, h], lse[b, h] = restated.attend(
+                out[b, h], lse[b, h] = exact.attend(
                     q[b, h], torch.cat(rows), torch.cat(extra), sink[h]
                 )
     return out, lse
@@ -208,7 +208,7 @@ def test_bfloat16_reads_codes_and_scales_at_their_ends(ops: Ops, g: torch.Genera
     out, lse = ops.sparse_attention(
         torch.zeros(1, 16, 512).bfloat16(), parts, torch.zeros(16, 1), torch.full((16,), -torch.inf)
     )
-    want = restated.latents(view, torch.tensor([64])).expand(16, -1)
+    want = exact.latents(view, torch.tensor([64])).expand(16, -1)
     torch.testing.assert_close(out[0].double(), want, atol=2**-124, rtol=2**-8)  # not subnormals
     assert bool((lse == 0).all())
 
