@@ -70,11 +70,10 @@ def _case(
 
 
 def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
-    """The choice for the shape, half and twice its chunk, and other depths and blocks."""
+    """The choice for the shape, half and twice its chunk, and smaller and larger blocks."""
     chosen = plan_for(rows, heads, latents).chunk
     for chunk in sorted({max(64, chosen // 2), chosen, min(2 * chosen, -(-latents // 64) * 64)}):
         yield AttentionPlan(chunk)
-    yield AttentionPlan(chosen, stages=3)
     yield AttentionPlan(chosen, block=32)
     yield AttentionPlan(chosen, block=32, stages=7)
     yield AttentionPlan(max(128, chosen), block=128, stages=1)
