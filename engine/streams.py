@@ -2,6 +2,9 @@
 
 One rule: bytes move when the timeline passes the end of their stage, in the order of time. A copy
 that nobody waits for is seen half done by whoever reads in between, as on a GPU's own streams.
+
+Only time is a matter of streams here, by either clock: on a GPU the bytes are moved on the stream
+of all other work (`engine.devices`), whenever their stage lands.
 """
 
 from __future__ import annotations

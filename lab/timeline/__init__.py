@@ -1,4 +1,4 @@
-"""A stored run as a trace that Perfetto opens: virtual time, one file a kind of thing drawn.
+"""A stored run as a trace that Perfetto opens: its arms' time, one file a kind of thing drawn.
 
 One rule: it reads what is stored and concludes nothing.
 """

@@ -15,6 +15,7 @@ from os import strerror
 from typing import TYPE_CHECKING, Any, TextIO
 
 from lab.errors import StoreError, UserError
+from lab.records import NO_DIGEST
 from lab.running import folder_of
 from lab.scenario.problem import did_you_mean
 from lab.timeline.arrows import draw_arrows
@@ -72,6 +73,7 @@ def write_timeline(
         for name in names:
             (history,) = results.histories(run, name)
             about[f"digest of {name}"] = history.history_digest
+            about["time"] = "wall" if history.history_digest == NO_DIGEST else "virtual"
             arms.append(_draw(trace, history, findings.get(name, ()), session, len(names) > 1))
             file.writelines(_texts(trace.taken(), first=len(arms) == 1))
         file.write(f'],"otherData":{_text(about)}}}')
