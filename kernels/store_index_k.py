@@ -70,11 +70,11 @@ def index_planes(view: LayerView) -> tuple[Tensor, Tensor]:
 def _store_index_k_kernel(
     key, slots, live, value, scale, wrote, COUNT, v_page, v_tok, s_page,
     TOKENS: tl.constexpr, FP8: tl.constexpr, MIN: tl.constexpr, NATIVE: tl.constexpr,
-    OVERLAP: tl.constexpr, ROWS: tl.constexpr, PARTS: tl.constexpr, VEC: tl.constexpr,
+    START: tl.constexpr, ROWS: tl.constexpr, PARTS: tl.constexpr, VEC: tl.constexpr,
 ):  # fmt: skip
-    begin(OVERLAP)
     WIDTH: tl.constexpr = 128 // PARTS
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    begin(key, slots, live, i, COUNT, 128, VEC, START)
     c = tl.arange(0, WIDTH)
     # dead rows are read too: the keys need not wait for the slots
     at = key + (i.to(tl.int64) * 128)[:, None] + c[None, :]
@@ -120,7 +120,7 @@ def store_index_k_triton(
     fp8, native = value.dtype == torch.uint8, not INTERPRETED
     _store_index_k_kernel[(-(-count // plan.rows),)](
         key.contiguous(), slots, live, value, scale, wrote, count, *value.stride()[:2],
-        scale.stride(0), dst.layout.page_tokens, fp8, MIN_ABSMAX, native, native and plan.overlap,
-        plan.rows, plan.parts, vector(key), **plan.options(native),
+        scale.stride(0), dst.layout.page_tokens, fp8, MIN_ABSMAX, native, plan.start,
+        plan.rows, plan.parts, vector(key), **plan.options,
     )  # fmt: skip
     return wrote

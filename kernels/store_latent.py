@@ -51,11 +51,11 @@ def latent_planes(view: LayerView) -> tuple[Tensor, Tensor, Tensor]:
 @jit
 def _store_latent_kernel(
     latent, slots, live, nope, rope, scale, COUNT, n_page, n_tok, r_page, r_tok, s_page, s_tok,
-    TOKENS: tl.constexpr, MIN: tl.constexpr, NATIVE: tl.constexpr, OVERLAP: tl.constexpr,
+    TOKENS: tl.constexpr, MIN: tl.constexpr, NATIVE: tl.constexpr, START: tl.constexpr,
     ROWS: tl.constexpr, VEC: tl.constexpr,
 ):  # fmt: skip
-    begin(OVERLAP)
     i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    begin(latent, slots, live, i, COUNT, 512, VEC, START)
     c = tl.arange(0, 64)
     # dead rows are read too: the latents need not wait for the slots
     at = latent + (i.to(tl.int64) * 512)[:, None] + c[None, :]
@@ -97,6 +97,6 @@ def store_latent_triton(
     native = not INTERPRETED
     _store_latent_kernel[(-(-count // plan.rows),)](
         latent.contiguous(), slots, live, *planes, count, *strides, dst.layout.page_tokens,
-        MIN_ABSMAX, native, native and plan.overlap, plan.rows, vector(latent),
-        **plan.options(native),
+        MIN_ABSMAX, native, plan.start, plan.rows, vector(latent),
+        **plan.options,
     )  # fmt: skip

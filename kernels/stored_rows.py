@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from kernels.jit import jit, tl
+from kernels.jit import INTERPRETED, jit, tl
 
 
 @dataclass(frozen=True)
@@ -20,17 +20,26 @@ class StorePlan:
     """How a store is cut up: `rows` a program on `warps` warps, each row in `parts` that the same
     lanes take in turn, so that what is known of a row serves more elements; `overlap` lets a
     program start while the kernel before it ends (programmatic dependent launch), and wait there
-    for its bytes.
+    for its bytes; `ahead`, which needs it, asks for its rows to be in the L2 cache before it waits.
     """
 
     rows: int
     warps: int
     parts: int
     overlap: bool = True
+    ahead: bool = True
 
-    def options(self, compiled: bool) -> Mapping[str, Any]:
-        """Launch options; the interpreter has no launch to overlap."""
-        pdl = {"launch_pdl": True} if compiled and self.overlap else {}
+    @property
+    def start(self) -> str:
+        """How a program starts: its launch is what `begin` is told, and what `options` asks for."""
+        if INTERPRETED or not self.overlap:
+            return "alone"
+        return "ahead" if self.ahead else "overlapped"
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Launch options."""
+        pdl = {} if self.start == "alone" else {"launch_pdl": True}
         return {"num_warps": self.warps, **pdl}
 
 
@@ -40,11 +49,28 @@ def vector(rows: Tensor) -> int:
 
 
 @jit
-def begin(OVERLAP: tl.constexpr):
-    """Waits for the kernel before this one, and lets the one after it start to wait."""
-    if OVERLAP:
-        tl.extra.cuda.gdc_wait()
+def _to_cache(at):
+    """Asks for the memory lines of pointers `at`: no value is read, so none can be too old."""
+    tl.inline_asm_elementwise(
+        "prefetch.global.L2 [$1]; mov.b32 $0, 0;", "=r,l", [at.to(tl.int64)], dtype=tl.int32,
+        is_pure=False, pack=1,
+    )  # fmt: skip
+
+
+@jit
+def begin(data, slots, live, i, COUNT, WIDTH: tl.constexpr, VEC: tl.constexpr, START: tl.constexpr):
+    """Waits for the kernel before this one, and lets the one after it start to wait. Rows `i` of
+    `data` [COUNT, WIDTH] are those that the program will read, VEC elements in 16 bytes.
+    """
+    if START == "ahead":
+        LINES: tl.constexpr = WIDTH // (8 * VEC)
+        row = tl.minimum(i, COUNT - 1).to(tl.int64)
+        _to_cache(slots + row)
+        _to_cache(live + row)
+        _to_cache(data + row[:, None] * WIDTH + tl.arange(0, LINES)[None, :] * (8 * VEC))
+    if START != "alone":
         tl.extra.cuda.gdc_launch_dependents()
+        tl.extra.cuda.gdc_wait()
 
 
 @jit

@@ -20,15 +20,16 @@ from kernels.stored_rows import StorePlan
 
 TOKENS, SMALL = 8_192, 33
 GOAL = Goal(1.5, "floor")
+STARTS = ((True, True), (True, False), (False, False))  # overlap, ahead
 INDEX_PLANS = [
-    StorePlan(rows, warps, parts, overlap)
-    for rows, warps, parts in ((8, 2, 4), (16, 4, 4), (16, 4, 2), (32, 4, 4), (32, 8, 4))
-    for overlap in (True, False)
-] + [StorePlan(8, 4, 1), StorePlan(64, 8, 4)]
+    *(StorePlan(16, 4, 4, *start) for start in STARTS),
+    *(StorePlan(32, 8, 4, *start) for start in STARTS),
+    *(StorePlan(*cut) for cut in ((8, 2, 4), (16, 4, 2), (32, 4, 4), (64, 8, 4), (8, 4, 1))),
+]
 LATENT_PLANS = [
-    StorePlan(rows, warps, 8, overlap)
-    for rows, warps in ((4, 2), (8, 4), (16, 8), (8, 2), (16, 4))
-    for overlap in (True, False)
+    *(StorePlan(8, 4, 8, *start) for start in STARTS),
+    *(StorePlan(16, 8, 8, *start) for start in STARTS),
+    *(StorePlan(*cut, 8) for cut in ((4, 2), (8, 2), (16, 4), (32, 16))),
 ]
 
 
@@ -76,8 +77,8 @@ def _case(device: str, small: bool, kernel: str, layout: PageLayout, dtype: torc
 
 
 def _name(plan: StorePlan) -> str:
-    overlap = ", overlapped" if plan.overlap else ""
-    return f"{plan.rows} rows, {plan.warps} warps, {plan.parts} parts{overlap}"
+    start = "ahead" if plan.ahead else "overlapped" if plan.overlap else "alone"
+    return f"{plan.rows} rows, {plan.warps} warps, {plan.parts} parts, {start}"
 
 
 def _inputs(
