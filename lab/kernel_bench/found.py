@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import kernels.production
+from lab.errors import UserError
 from lab.kernel_bench.words import one_line
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def named(module: str, name: str, device: str) -> Case:
 def gathered(
     device: str, only: str, say: Callable[[str], None], small: bool = False
 ) -> list[tuple[str, Case]]:
-    """Each case whose name has `only` in it, after its module's name."""
+    """Each case whose name has `only` in it, after its module's name. Raises UserError where there
+    is none.
+    """
     found: list[tuple[str, Case]] = []
     for module in modules():
         try:
@@ -48,4 +51,6 @@ def gathered(
             say(f"{module}: {one_line(error)}")
         else:
             found += [(module, case) for case in mine if only.lower() in case.name.lower()]
+    if not found:
+        raise UserError(f"--only: no case has {only!r} in its name")
     return found

@@ -35,6 +35,7 @@ def bench(only: str, say: Say, out: Path) -> dict[str, Any]:
         document["cases"].append(measures.measure(case).document())
         write_json(document, out, FILE)
     draw(document, out)
+    say(f"{FILE} and {FIGURE}.png are in {out}")
     return document
 
 

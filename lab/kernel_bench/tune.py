@@ -36,4 +36,5 @@ def tune(only: str, seconds: float, say: Say, out: Path) -> dict[str, Any]:
     for _, case in found:
         document["cases"].append(tuner.tune(case).document())
         write_json(document, out, FILE)
+    say(f"{FILE} is in {out}")
     return document

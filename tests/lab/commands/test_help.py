@@ -20,6 +20,7 @@ COMMANDS = [
     "bisect",
     "sweep",
     "bench",
+    "kernels",
     "catalog",
 ]
 

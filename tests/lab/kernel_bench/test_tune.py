@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.errors import UserError
 from lab.kernel_bench import tune
 from lab.kernel_bench.found import gathered, modules
 from tests.lab.kernel_bench.cases import as_on_a_gpu
@@ -30,3 +31,8 @@ def test_modules_of_cases_are_found_in_order_and_all_can_be_read() -> None:
     found = gathered("cpu", "", said.append)
     assert modules() == sorted(modules()) and said == []
     assert len({each.name for _, each in found}) == len(found)
+
+
+def test_a_name_that_no_case_has_is_a_mistake() -> None:
+    with pytest.raises(UserError, match="no case has 'nothing of that kind' in its name"):
+        gathered("cpu", "nothing of that kind", lambda _: None)
