@@ -153,23 +153,23 @@ def matrix_attention(
     there are several, are float32 until a last launch combines them.
     """
     (batch, heads, _), widths = q.shape, [s.slots.shape[1] for s in segments]
-    plan = plan or plan_for(batch, heads, sum(widths))
-    splits = [-(-width // plan.chunk) for width in widths]
-    out, lse = torch.empty_like(q), q.new_empty(batch, heads, dtype=torch.float32)
+    plans = [plan or plan_for(batch, heads, width) for width in widths]
+    splits = [-(-width // p.chunk) for width, p in zip(widths, plans, strict=True)]
     chunks, q, bias, place = sum(splits), q.contiguous(), bias.t().contiguous(), 0
+    out, lse = torch.empty_like(q), q.new_empty(batch, heads, dtype=torch.float32)
     if batch == 0 or chunks == 0:
         return out.zero_(), lse.fill_(-torch.inf)
     shape = (batch, heads, chunks)
     part = out if chunks == 1 else q.new_empty(*shape, LATENT, dtype=torch.float32)
     part_lse = lse if chunks == 1 else q.new_empty(shape, dtype=torch.float32)
-    for i, (s, split) in enumerate(zip(segments, splits, strict=True)):
+    for i, (s, split, p) in enumerate(zip(segments, splits, plans, strict=True)):
         if split:
             planes = _planes(s.view)
             _attend_kernel[(batch, split, -(-heads // HEADS))](
                 q, s.slots.contiguous(), bias[i], sink, part, part_lse,
                 *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
-                chunks, s.view.layout.page_tokens, plan.chunk, plan.block, plan.stages,
-                not INTERPRETED, num_warps=plan.warps,
+                chunks, s.view.layout.page_tokens, p.chunk, p.block, p.stages,
+                not INTERPRETED, num_warps=p.warps,
             )  # fmt: skip
         place += split
     if chunks > 1:

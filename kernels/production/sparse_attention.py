@@ -51,7 +51,7 @@ def cases(device: str, small: bool = False) -> Iterator[Case]:
 def _case(
     device: str, rows: int, heads: int, parts: tuple[tuple[int, int, int], ...], size: str
 ) -> Case:
-    latents = sum(n for _, n, _ in parts)
+    latents, widest = sum(n for _, n, _ in parts), max(n for _, n, _ in parts)
     moved = rows * (latents * (584 + 4) + heads * (LATENT * 4 + 4))
     peer = FLASHMLA_MS.get(rows) if len(parts) == 1 else None
     return Case(
@@ -64,7 +64,7 @@ def _case(
         flops=2 * rows * heads * latents * 2 * LATENT,
         peer=Peer("FlashMLA", peer) if peer else None,
         goal=Goal(GOALS[rows], "peer") if peer else None,
-        candidates={_name(p): partial(_ours, plan=p) for p in _plans(rows, heads, latents)},
+        candidates={_name(p): partial(_ours, plan=p) for p in _plans(rows, heads, widest)},
         resident_bytes=moved,
     )
 
