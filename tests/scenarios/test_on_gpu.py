@@ -11,7 +11,7 @@ from lab.records import NO_DIGEST
 from tests.scenarios.whole import arms, run, scenario
 
 HEALTHY, INCIDENT = "gpu/healthy_on_gpu", "gpu/padded_scatter_on_gpu"
-SESSIONS = 12
+SESSIONS = 8
 
 pytestmark = [
     pytest.mark.gpu,

@@ -42,7 +42,7 @@ def test_a_healthy_engine_is_told_of_nothing(toggles: dict[str, Any]) -> None:
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_that_a_step_reads_is_found_by_its_name(change: Meddle, graph: bool) -> None:
     captured(device="cuda")  # or skip
-    made = cases([0, 1, 2], change, device="cuda", graph=graph)
+    made = cases([0, 1], change, device="cuda", graph=graph)
     assert made and all(case.right for case in made), [str(case) for case in made]
 
 
