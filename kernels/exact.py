@@ -137,7 +137,8 @@ def topk_slots(logits: Tensor, length: int, pages: Tensor, k: int) -> list[int]:
         by_value = rank[1].sort(stable=True).indices
         by_value = by_value[rank[0][by_value].sort(stable=True).indices]
         order = by_value[:k].sort().values.tolist()
-    slots = [int(pages[p // tokens]) * tokens + p % tokens for p in order]
+    ids = pages.tolist()
+    slots = [ids[p // tokens] * tokens + p % tokens for p in order]
     return slots + [-1] * (k - len(slots))
 
 

@@ -16,6 +16,9 @@ from kernels.layout import LayerView
 KERNEL = "indexer_logits"
 GARBAGE = (-1, 2**31 - 1, -(2**31))  # what a page table may hold where a row has ended
 
+SMALL = ((7, 1), (7, 3), (7, 5))  # rows x pages
+LARGE = ((64, 63), (64, 64), (64, 65), (64, 257), (4, 2049), (1, 4097))
+
 
 def index_pool(s: Setting, dtype: str, pages: int, g: torch.Generator) -> LayerView:
     """A pool of random keys whose page 0 reads as NaN, written by the exact store."""
@@ -28,12 +31,13 @@ def index_pool(s: Setting, dtype: str, pages: int, g: torch.Generator) -> LayerV
 
 
 def ragged(rows: int, width: int, pages: int, g: torch.Generator) -> tuple[Tensor, Tensor]:
-    """(page table int32 [rows, width], lens int32 [rows]): lengths 0, 1, 63, 64, 65, all, then any;
-    pages out of order, every second row sharing a prefix; garbage beyond each row's end.
+    """(page table int32 [rows, width], lens int32 [rows]): lengths all, 0, half and one, 65, 64,
+    63, 1, then any; pages out of order, every second row sharing a prefix; garbage beyond each
+    row's end.
     """
     table = page_table(rows, pages, width, width // 2, g)
     lens = torch.randint(0, width * 64 + 1, (rows,), generator=g, dtype=torch.int32)
-    known = torch.tensor([0, 1, 63, 64, 65, width * 64], dtype=torch.int32)
+    known = torch.tensor([width * 64, 0, width * 32 + 1, 65, 64, 63, 1], dtype=torch.int32)
     lens[: len(known)] = known[:rows].clamp(max=width * 64)
     past = torch.arange(width) * 64 >= lens[:, None]
     junk = torch.tensor(GARBAGE, dtype=torch.int32)[torch.arange(width) % len(GARBAGE)]
@@ -77,11 +81,11 @@ WHY = "worst case of float32 sums of 128 + heads terms; l2 far under the 3e-4 of
 def ragged_rows(s: Setting) -> Found:
     """Rows of any length at widths beside powers of two."""
     g, measured = s.numbers("indexer_logits"), dict[str, float]()
-    rows, heads = s.size(7, 64), s.size(3, 64)
-    widths = (1, 3, 5) if not s.large else (63, 64, 65, 257)
+    heads = s.size(3, 64)
+    shapes = LARGE if s.large else SMALL
     for dtype in INDEX_K:
         src = index_pool(s, dtype, s.size(12, 512), g)
-        for width in widths:
+        for rows, width in shapes:
             table, lens = ragged(rows, width, len(src.pages), g)
             q = torch.randn(rows, heads, 128, generator=g)
             weight = torch.randn(rows, heads, generator=g)
@@ -89,8 +93,9 @@ def ragged_rows(s: Setting) -> Found:
                 key = f"{dtype} {name}"
                 measured[key] = max(measured.get(key, 0.0), number)
     inputs = (
-        f"{rows} rows of {heads} heads, {', '.join(map(str, widths))} pages wide, of 0, 1, 63, 64, "
-        "65, all and any number of entries; shared prefixes, page 0 NaN, garbage past the end"
+        f"{', '.join(f'{rows} x {width}' for rows, width in shapes)} rows x pages, {heads} heads: "
+        "0, 1, 63, 64, 65, all and any number of entries; shared prefixes, page 0 NaN, garbage "
+        "past the end"
     )
     return Found(inputs, measured, bounds(measured, heads), WHY)
 

@@ -4,6 +4,7 @@ Rule: sets are compared, for the two versions order them differently; rows that 
 are compared in order too.
 """
 
+import itertools
 from collections.abc import Callable
 
 import torch
@@ -13,36 +14,43 @@ from kernels import exact
 from kernels.audit.check import Found, Setting, check, poisoned
 
 KERNEL = "topk"
+SMALL = ((10, 5),)  # rows x pages
+LARGE = ((64, 9), (64, 257), (10, 2049), (10, 4097))
 WHY = "a selection is right or wrong"
 
 
 def selection(s: Setting, names: tuple[str, ...]) -> Found:
     """Both versions on logits drawn as each of `names` says."""
-    k, width = s.size(64, 512), s.size(5, 257)
-    lens = [0, 1, k - 1, k, k + 1, 63, 64, 65, width * 64, width * 32 + 1]
+    k, shapes = s.size(64, 512), LARGE if s.large else SMALL
     measured: dict[str, float] = {}
-    for name in names:
+    for name, (rows, width) in itertools.product(names, shapes):
         g = s.numbers(f"topk {name}")
-        table = torch.randperm(16 * len(lens) * width, generator=g)[: len(lens) * width]
-        pages, ends = table.view(len(lens), width).int(), torch.tensor(lens, dtype=torch.int32)
-        logits = DRAWN[name](torch.randn(len(lens), width * 64, generator=g), k)
-        logits.masked_fill_(torch.arange(width * 64) >= ends[:, None], -torch.inf)
+        lens = lengths(rows, width, k, g)
+        table = torch.randperm(4 * rows * width, generator=g)[: rows * width]
+        logits = DRAWN[name](torch.randn(rows, width * 64, generator=g), k)
+        logits.masked_fill_(torch.arange(width * 64) >= torch.tensor(lens)[:, None], -torch.inf)
+        ends = torch.tensor(lens, dtype=torch.int32)
+        logits, ends, pages = s.put(logits, ends, table.view(rows, width).int())
         want = [exact.topk_slots(*row, k) for row in zip(logits, lens, pages, strict=True)]
         for version, select in (("v1", s.ops.topk_slots_v1), ("v2", s.ops.topk_slots_v2)):
             with poisoned():
-                got = select(*_three(s.put(logits, ends, pages)), k).tolist()
+                got = select(logits, ends, pages, k).tolist()
             pairs = list(zip(got, want, lens, strict=True))
             sets = sum(sorted(mine) != sorted(right) for mine, right, _ in pairs)
             order = sum(mine != right for mine, right, length in pairs if length <= k)
             for what, number in (("sets", sets), ("orders of short rows", order)):
                 key = f"{version} {what} differing"
                 measured[key] = measured.get(key, 0.0) + number
-    inputs = f"{len(lens)} rows of 0 to {width * 64} logits, {k} of them; {', '.join(names)}"
+    sizes = ", ".join(f"{rows} x {width * 64:,}" for rows, width in shapes)
+    inputs = f"{k} of {sizes} logits, rows of any length; {', '.join(names)}"
     return Found(inputs, measured, dict.fromkeys(measured, 0.0), WHY)
 
 
-def _three(each: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    return each[0], each[1], each[2]
+def lengths(rows: int, width: int, k: int, g: torch.Generator) -> list[int]:
+    """Lengths beside `k`, beside a page, all, and then any."""
+    known = [width * 64, 0, 1, k - 1, k, k + 1, width * 32 + 1, 63, 64, 65]
+    drawn = torch.randint(0, width * 64 + 1, (rows,), generator=g).tolist()
+    return [*known, *drawn][:rows]
 
 
 def _at_a_border(logits: Tensor, k: int) -> Tensor:

@@ -53,7 +53,8 @@ def chunks(s: Setting) -> Found:
         want = exact.window_attention(q, src, slots, window, sink)
         size = sizes((Segment(src, slots[None]),), q)
         worst(measured, attention_errors(got, want, dims, size))
-    inputs = f"{len(shapes)} chunks of 1 to {shapes[-1][0] if s.large else 63} tokens, dead slots"
+    longest = max(shape[0] for shape in shapes)
+    inputs = f"{len(shapes)} chunks of 1 to {longest} tokens, pages in no order, dead slots"
     return Found(inputs, measured, BOUNDS, WHY)
 
 

@@ -87,8 +87,10 @@ def asked_of(s: Setting, each: Check) -> dict[str, Any]:
             simplefilter("ignore")  # of numbers that are not finite: they are what is asked about
             found = each.run(s)
     except Exception as error:
-        said = f"{type(error).__name__}: {error}".splitlines()[0]
-        return line | {"ok": False, "error": said, "inputs": "", "measured": {}, "bound": {}}
+        said = [text.strip() for text in str(error).splitlines() if text.strip()] or ["nothing"]
+        told = " ... ".join(dict.fromkeys((said[0], said[-1])))  # a compiler's last line says why
+        told = f"{type(error).__name__}: {told}"
+        return line | {"ok": False, "error": told, "inputs": "", "measured": {}, "bound": {}}
     return line | {
         "inputs": found.inputs,
         "measured": dict(found.measured),

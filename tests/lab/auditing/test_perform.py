@@ -59,7 +59,7 @@ def test_a_document_holds_every_line_and_where_it_was_made(checks: list[Check]) 
         "why": "because",
         "ok": True,
     }
-    assert (raised["ok"], raised["error"]) == (False, "ValueError: two lines")
+    assert (raised["ok"], raised["error"]) == (False, "ValueError: two lines ... of text")
     assert [line["check"] for line in document["addressing"]] == ["wrong"]
     assert [line["check"] for line in perform.failed(document)] == ["raises", "wrong"]
 
