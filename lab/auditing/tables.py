@@ -22,18 +22,20 @@ def tables(document: Mapping[str, Any]) -> RenderableType:
     where = f"{document['device']}, torch {found['torch']}, Triton {found['triton']}"
     parts: list[RenderableType] = []
     for part, what in (("checks", "beside float64"), ("addressing", "addresses beyond 32 bits")):
-        if document[part]:
-            parts.append(_checks(document[part], f"{what}; {where}; seed {document['seed']}"))
+        for whose in dict.fromkeys(line["implementation"] for line in document[part]):
+            mine = [line for line in document[part] if line["implementation"] == whose]
+            parts.append(_checks(mine, f"{whose}, {what}; {where}; seed {document['seed']}"))
     if document["jaccard"]:
         parts.append(_jaccard(document["jaccard"]))
-    return Group(*parts, *failures(document), summary(document))
+    return Group(*parts, *failures(document), *summary(document))
 
 
-def summary(document: Mapping[str, Any]) -> str:
-    """How many checks passed, of which implementation."""
+def summary(document: Mapping[str, Any]) -> Iterator[str]:
+    """How many checks passed, of which implementation, where any was asked."""
     due = len(document["checks"]) + len(document["addressing"])
     passed = due - len(failed(dict(document)))
-    return f"{passed} of {due} checks passed: {document['implementation']}"
+    if due:
+        yield f"{passed} of {due} checks passed: {document['implementation']}"
 
 
 def failures(document: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from lab.commands import kernels_audit
 from lab.commands import options as o
 from lab.commands.output import note, show_measured
 
-app = typer.Typer(no_args_is_help=True, help="Measure the kernels.")
+app = typer.Typer(no_args_is_help=True, help="Measure the kernels, and check them.")
 Only = Annotated[
     str, typer.Option("--only", metavar="TEXT", help="Only cases whose names have it in them.")
 ]
@@ -40,7 +40,7 @@ Where = Annotated[
 
 @app.callback()
 def kernels() -> None:
-    """Measure the kernels."""
+    """Measure the kernels, and check them."""
 
 
 app.command("audit")(kernels_audit.audit)

@@ -32,10 +32,13 @@ Only = Annotated[
         "--only", metavar="TEXT", help="Only checks with it in `kernel: check`; or `jaccard`."
     ),
 ]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="Each seed draws other inputs.")
+]
 
 
 def audit(
-    device: Where = Device.CPU, only: Only = "", seed: o.Seed = None, as_json: o.Json = False
+    device: Where = Device.CPU, only: Only = "", seed: Seed = 0, as_json: o.Json = False
 ) -> None:
     """Check each kernel on random and adversarial inputs, addresses beyond 32 bits, and which
     entries each index-K format selects. Exits with 1 where anything is out of bounds.
@@ -45,7 +48,7 @@ def audit(
     from lab.progress import counting
 
     with counting("audit", "checks") as tick:
-        document = perform.audit(device.value, only, seed or 0, tick)
+        document = perform.audit(device.value, only, seed, tick)
     if as_json:
         show_json(document)
     else:

@@ -68,6 +68,18 @@ def test_what_a_check_raised_is_told() -> None:
     assert list(failures(document(raised)))[1:] == ["  ValueError: no"]
 
 
+def test_each_implementation_has_a_table_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    show(tables(document(line(), line(implementation="reference"))))
+    said = capsys.readouterr().out
+    assert "triton compiled, beside float64" in said and "reference, beside float64" in said
+
+
+def test_where_no_check_was_asked_none_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    show(tables(document()))
+    said = capsys.readouterr().out
+    assert "Jaccard" in said and "passed" not in said
+
+
 def test_tables_fit_a_hundred_columns_uncut(capsys: pytest.CaptureFixture[str]) -> None:
     bad = line(False, error="ValueError: no", measured={}, bound={})
     show(tables(document(line(), bad)))
