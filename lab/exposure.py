@@ -25,7 +25,7 @@ FAULTS = (
 # In every document, so that whoever reads it finds a zero where a counter never moved.
 ALWAYS_SAID = (
     *("padded_rows", "host_hits", "pages_restored", "transfers", "aborts_in_flight"),
-    *("prefix_hits", "retractions", "evicted_pages"),
+    *("prefix_hits", "retractions", "evicted_pages", "large_prefill_rows"),
 )
 EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
     "radix": ("prefix_hits",),

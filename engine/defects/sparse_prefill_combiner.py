@@ -5,8 +5,9 @@ Origin   the seed investigation blamed the combiner of a prefill path that takes
          said; this is what a merge that drops its parts' lse does.
 Trigger  chunked_prefill above 11,673 and prompts that fill a step. Latent: a chunk of 8,192 tokens,
          production's, never gets there.
-Symptom  what such a step stores is made of the wrong tokens: prompts that cannot be found their way
-         in, replies that end in tag salad. No row is foreign or stale: the ledger sees nothing.
+Symptom  what such a step stores is made of the wrong tokens, so replies find no place to copy from
+         and end in tag salad. No row is foreign or stale: the ledger sees nothing, and only the
+         counter ``large_prefill_rows`` tells the arms apart.
 Fix      engine.scribe.combiner.ByLse.
 """
 

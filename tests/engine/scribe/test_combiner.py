@@ -30,7 +30,7 @@ def test_parts_of_a_window_merged_are_the_window(layer: int, start: int) -> None
     torch.testing.assert_close(InParts(whole, ByLse()).read(layer, query, (0, 128)), want)
 
 
-def test_a_prompt_of_a_large_step_is_found_its_way_in() -> None:
+def test_replies_to_a_prompt_of_a_large_step_are_right() -> None:
     world, s = World(pages=24), session(3, shared=4, private=2)
     table = world.pages(len(s.tokens))
     asked: list[int] = []

@@ -64,7 +64,7 @@ def test_all_right_and_exercised_is_clean() -> None:
 def test_a_counter_that_never_moved_is_in_the_exposure_as_zero() -> None:
     found, _ = judge_arm(arm(placed(RIGHT, 0), counters={"graph_replays": 3}))
     never = ("padded_rows", "host_hits", "pages_restored", "transfers", "aborts_in_flight")
-    more = ("prefix_hits", "retractions", "evicted_pages")
+    more = ("prefix_hits", "retractions", "evicted_pages", "large_prefill_rows")
     assert found.exposure == {**dict.fromkeys((*never, *more), 0), "graph_replays": 3}
 
 
