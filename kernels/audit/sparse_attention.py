@@ -161,7 +161,8 @@ def edges(s: Setting) -> Found:
     hot = torch.randn(3, 2, 512, generator=g) * 4.0
     worst(measured, compared(s, (part,), (hot, *zero)))
     inputs = "scales of 2**-127, 2**-126, 0.5, 2**113 in a value group; scores of some hundreds"
-    return Found(inputs, measured, BOUNDS, WHY)
+    why = "an error of a score, some hundreds times float32's last place, is one of every weight"
+    return Found(inputs, measured, BOUNDS | {"relative l2": 1e-4}, why)
 
 
 @check(KERNEL, "NaN in rows seen and not seen")
