@@ -28,8 +28,8 @@ def e4m3(values: Tensor) -> Tensor:
     up, down = numbers[above] - size, size - numbers[below]
     even = torch.where(above % 2 == 0, above, below)
     code = torch.where(up < down, above, torch.where(down < up, below, even))
-    code = torch.where(values.isnan(), 0x7F, code)
-    return (code + 128 * torch.signbit(values)).to(torch.uint8)
+    code = code + 128 * torch.signbit(values)
+    return torch.where(values.isnan(), 0x7F, code).to(torch.uint8)
 
 
 def index_rows(key: Tensor, fp8: bool) -> tuple[Tensor, Tensor | None]:

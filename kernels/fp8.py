@@ -12,6 +12,7 @@ from kernels.jit import jit, tl
 
 E4M3_MAX = 448.0
 LAST_FACTOR = 246  # the largest ue8m0 code whose factor of a decoded code is a finite float32
+BF16_NAN = 0x7FFF  # the NaN that the instruction writes
 CODE_UNIT = 256.0  # a decoded code is the e4m3 value over this; multiply scales by it
 
 
@@ -67,8 +68,18 @@ def ue8m0_of(absmax: Tensor) -> Tensor:
 
 
 def encode_e4m3(values: Tensor) -> Tensor:
-    """float32 -> e4m3 bytes (uint8), round to nearest even, saturating at 448; NaN stays NaN."""
-    return values.clamp(-E4M3_MAX, E4M3_MAX).to(torch.float8_e4m3fn).view(torch.uint8)
+    """float32 -> e4m3 bytes (uint8), round to nearest even, saturating at 448; NaN is 0x7f."""
+    codes = values.clamp(-E4M3_MAX, E4M3_MAX).to(torch.float8_e4m3fn).view(torch.uint8)
+    return codes.masked_fill_(codes == 0xFF, 0x7F)
+
+
+def encode_bf16(values: Tensor) -> Tensor:
+    """float32 or bfloat16 -> bfloat16 bits (int16), round to nearest even; NaN is 0x7fff.
+
+    torch's own cast gives other bits for a NaN by how many elements there are, and on a GPU.
+    """
+    near = values.to(torch.bfloat16)
+    return near.view(torch.int16).masked_fill(near.isnan(), BF16_NAN)
 
 
 def decode_bf16(rows: Tensor) -> Tensor:
@@ -78,21 +89,20 @@ def decode_bf16(rows: Tensor) -> Tensor:
 
 @jit
 def e4m3_bits(x):
-    """float32 -> e4m3 code, uint8; nearest even, saturating."""
+    """float32 -> e4m3 code, uint8; nearest even, saturating; NaN is 0x7f."""
     bits = x.to(tl.int32, bitcast=True)
     size = tl.minimum(bits & 0x7FFFFFFF, 0x43E00000)  # 448.0
     normal = ((size + 0x7FFFF + ((size >> 20) & 1)) >> 20) - (120 << 3)
     # below 2**-6 codes count in 2**-9, which is the last bit of a float32 near 2**14
     tiny = (size.to(tl.float32, bitcast=True) + 16384.0).to(tl.int32, bitcast=True) - 0x46800000
     code = tl.where(size < 0x3C800000, tiny, normal)
-    code = tl.where(x == x, code, 0x7F)
-    return (code | ((bits >> 24) & 0x80)).to(tl.uint8)
+    return tl.where(x == x, code | ((bits >> 24) & 0x80), 0x7F).to(tl.uint8)
 
 
 @jit
 def e4m3_code(x, NATIVE: tl.constexpr):
-    """`e4m3_bits`, by the instruction of sm_89 and later where NATIVE: two elements each, and a NaN
-    of either sign is 0x7f. The interpreter's cast rounds wrongly.
+    """`e4m3_bits`, by the instruction of sm_89 and later where NATIVE: two elements each. The
+    interpreter's cast rounds wrongly.
     """
     if NATIVE:
         return x.to(tl.float8e4nv).to(tl.uint8, bitcast=True)
@@ -101,7 +111,7 @@ def e4m3_code(x, NATIVE: tl.constexpr):
 
 @jit
 def bf16_code(x, NATIVE: tl.constexpr):
-    """`bf16_bits`, by the instruction where NATIVE; the bits of a NaN may differ."""
+    """`bf16_bits`, by the instruction where NATIVE."""
     if NATIVE:
         return x.to(tl.bfloat16).to(tl.int16, bitcast=True)
     return bf16_bits(x)
@@ -149,10 +159,10 @@ def ue8m0_value(code):
 
 @jit
 def bf16_bits(x):
-    """float32 -> bfloat16 bits, int16; nearest even."""
+    """float32 -> bfloat16 bits, int16; nearest even; NaN is 0x7fff."""
     bits = x.to(tl.int32, bitcast=True)
     near = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return tl.where(x == x, near, 0x7FC0).to(tl.int16)
+    return tl.where(x == x, near, 0x7FFF).to(tl.int16)
 
 
 @jit

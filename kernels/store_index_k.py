@@ -9,7 +9,15 @@ slots it really wrote.
 import torch
 from torch import Tensor
 
-from kernels.fp8 import E4M3_MAX, bf16_code, e4m3_code, encode_e4m3, magnitude, quotient
+from kernels.fp8 import (
+    E4M3_MAX,
+    bf16_code,
+    e4m3_code,
+    encode_bf16,
+    encode_e4m3,
+    magnitude,
+    quotient,
+)
 from kernels.jit import INTERPRETED, jit, require, tl
 from kernels.layout import LayerView
 from kernels.stored_rows import StorePlan, begin, loaded, page_and_token, places, vector, writable
@@ -23,7 +31,8 @@ def index_scale(key: Tensor) -> Tensor:
     absmax = key.abs().amax(1)
     if bool(absmax.isnan().any()):
         absmax = key.abs().nan_to_num(0.0, torch.inf).amax(1)
-    return absmax.clamp(min=MIN_ABSMAX) / E4M3_MAX
+    # on a GPU torch divides by a number as it multiplies with its rounded inverse
+    return absmax.clamp(min=MIN_ABSMAX) / torch.full_like(absmax, E4M3_MAX)
 
 
 def store_index_k_ref(dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) -> Tensor:
@@ -48,7 +57,7 @@ def write_index_rows(dst: LayerView, key: Tensor, slots: Tensor) -> None:
     if len(slots) == 0:
         return
     if len(dst.layout.planes) == 1:
-        dst.scatter("value", slots, key.to(torch.bfloat16).view(torch.uint8))
+        dst.scatter("value", slots, encode_bf16(key).view(torch.uint8))
         return
     key = key.to(torch.float32)
     scale = index_scale(key)

@@ -8,7 +8,7 @@ Rule: a row that is not live, or whose slot is 0 or less, writes nothing.
 import torch
 from torch import Tensor
 
-from kernels.fp8 import bf16_code, e4m3_code, encode_e4m3, magnitude, ue8m0_of
+from kernels.fp8 import bf16_code, e4m3_code, encode_bf16, encode_e4m3, magnitude, ue8m0_of
 from kernels.jit import INTERPRETED, jit, require, tl
 from kernels.layout import LayerView
 from kernels.stored_rows import StorePlan, begin, loaded, page_and_token, places, vector, writable
@@ -35,7 +35,7 @@ def store_latent_ref(dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor
     scale = ue8m0_of(absmax.clamp_(min=MIN_ABSMAX))
     inverse = ((254 - scale) << 23).view(torch.float32)
     codes = encode_e4m3(groups * inverse[:, :, None]).view(-1, NOPE)
-    rope = rows[:, NOPE:].to(torch.bfloat16).view(torch.uint8)
+    rope = encode_bf16(rows[:, NOPE:]).view(torch.uint8)
     dst.scatter("value", to, torch.cat([codes, rope], 1))
     dst.scatter("scale", to, torch.nn.functional.pad(scale.to(torch.uint8), (0, 1)))
 

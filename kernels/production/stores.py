@@ -119,8 +119,8 @@ def _plain_index_k(it: Inputs) -> Tensor:
     if len(it.dst.layout.planes) == 1:
         value[at] = key.to(torch.bfloat16).view(torch.uint8)
         return wrote
-    scale = key.abs().nan_to_num(0.0, torch.inf).amax(1, keepdim=True) / E4M3_MAX
-    scale = scale.clamp(min=MIN_ABSMAX / E4M3_MAX)
+    size = key.abs().nan_to_num(0.0, torch.inf).amax(1, keepdim=True).clamp(min=MIN_ABSMAX)
+    scale = size / torch.full_like(size, E4M3_MAX)  # by a number: its rounded inverse, on a GPU
     value[at] = _e4m3(key / scale)
     it.dst.plane("scale")[at] = scale
     return wrote

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from kernels import fp8
+from kernels.store_index_k import index_scale
 
 CODES = torch.arange(256, dtype=torch.uint8)[:, None]
 
@@ -35,3 +36,20 @@ def test_every_scale_is_a_power_of_two_and_the_last_is_nan() -> None:
 @pytest.mark.parametrize(("absmax", "power"), [(448.0, 0), (448.1, 1), (1.0, -8), (0.875, -9)])
 def test_the_scale_is_the_smallest_that_fits(absmax: float, power: int) -> None:
     assert int(fp8.ue8m0_of(torch.tensor(absmax))) - 127 == power
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 64, 127])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_every_nan_is_written_with_the_same_bits(count: int, sign: float) -> None:
+    values = torch.full((count,), torch.nan).copysign(torch.tensor(sign))
+    for given in (values, values.bfloat16(), values.bfloat16().float()):
+        assert bool((fp8.encode_bf16(given) == fp8.BF16_NAN).all())
+        assert bool((fp8.encode_e4m3(given.float()) == 0x7F).all())
+
+
+@pytest.mark.gpu
+def test_the_scale_of_a_key_has_the_same_bits_on_a_gpu(g: torch.Generator) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    key = torch.randn(4096, 128, generator=g)
+    assert torch.equal(index_scale(key.cuda()).cpu(), index_scale(key))
