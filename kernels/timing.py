@@ -10,7 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from kernels.nothing import do_nothing
+
 REPEATS = 20
+LAUNCHES = 64  # in the graph whose launches are timed
+SPIN_CYCLES = 1_000_000  # half a millisecond, in which the host prepares what is timed
 CACHE_BYTES = 60 << 20  # the L2 of an H200
 Call = Callable[[Any], object]
 
@@ -36,6 +40,22 @@ def eager_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> float
     return _median_ms(all_of_them, repeats) / len(inputs)
 
 
+def alternately_ms(
+    works: Sequence[Callable[[], object]], repeats: int = 2 * REPEATS
+) -> list[float]:
+    """Milliseconds of each of `works`, medians of turns that alternate: for what shares a link
+    whose rate drifts. The device is busy while the host prepares a turn, whose part is not in it.
+    """
+    spent: list[list[float]] = [[] for _ in works]
+    for work in works:
+        work()
+    for _ in range(repeats):
+        for work, times in zip(works, spent, strict=True):
+            torch.cuda._sleep(SPIN_CYCLES)
+            times.append(_once_ms(work))
+    return [float(median(times)) for times in spent]
+
+
 def sets_needed(resident_bytes: int, most_bytes: int = 8 << 30) -> int:
     """How many sets of inputs it takes until one has left the cache before it is used again."""
     wanted = -(-3 * CACHE_BYTES // max(1, resident_bytes)) + 1
@@ -51,10 +71,22 @@ def copy_bytes_per_s(size: int = 1 << 30) -> float:
 
 def link_bytes_per_s(to_device: bool, size: int = 1 << 28) -> float:
     """Bytes a second that cudaMemcpy moves between pinned host memory and the device."""
+    return size / alternately_ms([link_copy(to_device, size)])[0] * 1e3
+
+
+def link_copy(to_device: bool, size: int) -> Callable[[], object]:
+    """A cudaMemcpy of `size` bytes between pinned host memory and the device, to be called."""
     host = torch.empty(size, dtype=torch.uint8, pin_memory=True)
     device = torch.empty(size, dtype=torch.uint8, device="cuda")
     dst, src = (device, host) if to_device else (host, device)
-    return size / eager_ms(lambda _: dst.copy_(src, non_blocking=True), [None]) * 1e3
+    return lambda: dst.copy_(src, non_blocking=True)
+
+
+def launch_ms(overlap: bool) -> float:
+    """Milliseconds from one kernel that does nothing to the next in a replayed graph; `overlap`:
+    with programmatic dependent launch.
+    """
+    return replay_ms(lambda _: do_nothing(overlap), [None] * LAUNCHES)
 
 
 def matrix_flops_per_s(dtype: torch.dtype, n: int = 8192) -> float:
@@ -86,12 +118,13 @@ def _captured(call: Call, inputs: Sequence[Any]) -> torch.cuda.CUDAGraph:
 
 
 def _median_ms(work: Callable[[], object], repeats: int) -> float:
+    return float(median([_once_ms(work) for _ in range(repeats)]))
+
+
+def _once_ms(work: Callable[[], object]) -> float:
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    spent = []
-    for _ in range(repeats):
-        start.record()
-        work()
-        end.record()
-        end.synchronize()
-        spent.append(start.elapsed_time(end))
-    return float(median(spent))
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    return float(start.elapsed_time(end))

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ceilings:
-    """Bytes a second of each link, read and written bytes counted; operations a second."""
+    """Bytes a second of each link, read and written bytes counted; operations a second;
+    milliseconds of a launch alone, and of one that overlaps with the kernel before it.
+    """
 
     hbm: float
     h2d: float
     d2h: float
     bf16: float
     fp8: float
+    launch_ms: float
+    overlapped_launch_ms: float
 
     def bytes_ms(self, case: Case) -> float:
         """Milliseconds that its bytes take over the link that bounds them."""
@@ -50,4 +54,6 @@ def measured() -> Ceilings:
         d2h=timing.link_bytes_per_s(to_device=False),
         bf16=timing.matrix_flops_per_s(torch.bfloat16),
         fp8=timing.matrix_flops_per_s(torch.float8_e4m3fn),
+        launch_ms=timing.launch_ms(overlap=False),
+        overlapped_launch_ms=timing.launch_ms(overlap=True),
     )

@@ -7,6 +7,7 @@ device would end.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -91,8 +92,9 @@ def call_once(task: Task) -> tuple[str, bool]:
 
 def torch_compiled(plain: Call) -> Call:
     """Plain torch, compiled at its first call, by this process alone; nothing is left of what was
-    compiled before.
+    compiled before. It divides as plain torch does: a scale's last bit is compared.
     """
+    os.environ["TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING"] = "1"
     from torch._inductor import config
 
     config.compile_threads = 1

@@ -1,12 +1,14 @@
 """How a call is timed: replayed from a graph over inputs that no cache holds.
 
-Rule: what the link to the host bounds, and what waits for the device and so cannot be in a graph,
-is timed without one, and that is told.
+Rule: what waits for the device, and so cannot be in a graph, is timed without one, and that is
+told. What the link to the host bounds takes turns with a cudaMemcpy of as many bytes: the link's
+rate drifts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import torch
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
 
 
 class Timed(NamedTuple):
-    """Milliseconds of one call, and whether a graph was replayed."""
+    """Milliseconds of one call, whether a graph was replayed, and over a link the milliseconds of a
+    cudaMemcpy of as many bytes, which took turns with it.
+    """
 
     ms: float
     graph: bool
+    link_ms: float | None = None
 
 
 class Stopwatch(Protocol):
@@ -47,7 +52,11 @@ class GpuStopwatch:
 
     def time(self, case: Case, call: Call, inputs: Sequence[Any]) -> Timed:
         """The median over several repeats."""
-        graph = case.link == "hbm" and not _waits(call, inputs[0])
+        if case.link != "hbm":
+            beside = timing.link_copy(case.link == "h2d", case.moved_bytes)
+            ms, link_ms = timing.alternately_ms([partial(call, inputs[0]), beside])
+            return Timed(ms, False, link_ms)
+        graph = not _waits(call, inputs[0])
         timed = timing.replay_ms if graph else timing.eager_ms
         return Timed(timed(call, inputs), graph)
 

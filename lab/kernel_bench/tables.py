@@ -26,8 +26,8 @@ def measured(document: Mapping[str, Any]) -> RenderableType:
         for case in document["cases"]:
             if case["kernel"] == kernel:
                 made.add_row(*_row(case))
-    notes = (*_failures(document), *_eagerly(document), ceilings(document), *_peers(document))
-    return Group(made, *notes)
+    notes = (*_failures(document), *_eagerly(document), *_peers(document))
+    return Group(ceilings(document), made, *notes)
 
 
 def _row(case: Mapping[str, Any]) -> Iterator[str]:
@@ -51,17 +51,18 @@ def tuned(document: Mapping[str, Any]) -> RenderableType:
         made.add_column(head, justify="right", no_wrap=True)
     for case in document["cases"]:
         tried = {each["name"]: each for each in case["tried"]}
-        best = tried.get(case["best"] or "", {}).get("ms")
+        found = tried.get(case["best"] or "", {})
+        best, floor = found.get("ms"), found.get("link_ms") or case["floor_ms"]
         made.add_row(
             f"{case['kernel']}, {case['size']}",
             case["best"] or MISSING,
             _ms(best),
-            _times(best and best / case["floor_ms"]),
+            _times(best and best / floor),
             _ms(tried.get(OURS, {}).get("ms")),
             str(len(tried)),
             str(sum(bool(each["error"]) for each in tried.values())),
         )
-    return Group(made, ceilings(document))
+    return Group(ceilings(document), made)
 
 
 def ceilings(document: Mapping[str, Any]) -> str:
@@ -69,7 +70,8 @@ def ceilings(document: Mapping[str, Any]) -> str:
     top = document["ceilings"]
     links = f"{top['hbm'] / 1e9:,.0f} GB/s copied, {top['h2d'] / 1e9:.1f} / {top['d2h'] / 1e9:.1f}"
     rates = f"{top['bf16'] / 1e12:,.0f} bf16 and {top['fp8'] / 1e12:,.0f} fp8 TFLOP/s"
-    return f"measured ceilings: {links} GB/s to and from pinned memory, {rates}"
+    launch = f"{top['launch_ms']:.4f} ms a launch, {top['overlapped_launch_ms']:.4f} overlapped"
+    return f"measured ceilings: {links} GB/s to and from pinned memory, {rates}; {launch}"
 
 
 def _table(document: Mapping[str, Any], *heads: str) -> Table:

@@ -23,19 +23,26 @@ Say = Callable[[str], None]
 
 @dataclass
 class Tried:
-    """One version of a case: its time, whether a graph was replayed, how far it is from plain
-    torch, or what went wrong.
+    """One version of a case: its time, whether a graph was replayed, what a cudaMemcpy took beside
+    it, how far it is from plain torch, or what went wrong.
     """
 
     name: str
     ms: float | None = None
     graph: bool = False
+    link_ms: float | None = None
     off_by: float | None = None
     error: str = ""
 
+    def over(self, floor_ms: float) -> float | None:
+        """Its time over the floor, which is the cudaMemcpy where there was one."""
+        return None if self.ms is None else self.ms / (self.link_ms or floor_ms)
+
     def told(self, floor_ms: float) -> str:
         """The line that is printed when it is done."""
-        time = "" if self.ms is None else f"{self.ms:.4f} ms, {self.ms / floor_ms:.2f}x the floor"
+        over = self.over(floor_ms)
+        of = f"a cudaMemcpy ({self.link_ms:.4f})" if self.link_ms else "the floor"
+        time = "" if over is None else f"{self.ms:.4f} ms, {over:.2f}x {of}"
         off = "" if self.off_by is None else f"off by {self.off_by:.1e}"
         return f"{self.name}: " + ", ".join(part for part in (time, off, self.error) if part)
 
@@ -59,7 +66,8 @@ class Attempts:
             tried.error = one_line(error)
             return tried
         try:
-            tried.ms, tried.graph = self._stopwatch.time(self._case, call, self._inputs)
+            timed = self._stopwatch.time(self._case, call, self._inputs)
+            tried.ms, tried.graph, tried.link_ms = timed
         except Exception as error:
             tried.error = one_line(error)
         return tried

@@ -30,9 +30,11 @@ class Tuned:
 
     @property
     def best(self) -> Tried | None:
-        """The fastest candidate that is right; also what the code chooses, where that is it."""
+        """The fastest candidate that is right, over its floor; also what the code chooses, where
+        that is it.
+        """
         right = [it for it in self.tried if it.ms is not None and not it.error and it.name != PLAIN]
-        return min(right, key=lambda it: it.ms or 0.0, default=None)
+        return min(right, key=lambda it: it.over(self.floor_ms) or 0.0, default=None)
 
     def document(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -15,7 +15,15 @@ from lab.kernel_bench import ceilings, compiling, device, tune
 from lab.kernel_bench.ceilings import Ceilings
 from lab.kernel_bench.stopwatch import Timed
 
-CEILINGS = Ceilings(hbm=4e12, h2d=5e10, d2h=5e10, bf16=8e14, fp8=1.6e15)
+CEILINGS = Ceilings(
+    hbm=4e12,
+    h2d=5e10,
+    d2h=5e10,
+    bf16=8e14,
+    fp8=1.6e15,
+    launch_ms=0.0013,
+    overlapped_launch_ms=0.0008,
+)
 
 
 def doubled(made: Tensor) -> Tensor:
@@ -61,9 +69,10 @@ def case(**changes: Any) -> Case:
 
 @dataclass
 class FakeStopwatch:
-    """Gives each call the time that it is told, in order of asking."""
+    """Gives each call the time that it is told, in order of asking, and `link_ms` beside it."""
 
     times: list[float] = field(default_factory=list)
+    link_ms: float | None = None
     cleared: int = 0
     timed: list[Call] = field(default_factory=list)
 
@@ -75,7 +84,7 @@ class FakeStopwatch:
         """The next time; the call is made once, so that what fails does."""
         call(inputs[0])
         self.timed.append(call)
-        return Timed(self.times.pop(0), graph=True)
+        return Timed(self.times.pop(0), True, self.link_ms)
 
     def clear(self) -> None:
         """Counts."""

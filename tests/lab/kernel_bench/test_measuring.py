@@ -53,6 +53,15 @@ def test_the_floor_is_the_larger_of_bytes_and_operations() -> None:
     assert slow.floor_ms == pytest.approx(1.0)
 
 
+def test_what_a_link_bounds_is_told_over_the_memcpy_that_took_turns_with_it() -> None:
+    given = case(link="d2h", plain=None, goal=Goal(1 / 0.9, "link"))
+    watch = FakeStopwatch([1.1], link_ms=1.0)
+    found = Bench(watch, CEILINGS, {}, lambda _: None).measure(given)
+    assert found.limit_ms == pytest.approx(1 / 0.9) and found.met
+    assert found.document()["ours_over_floor"] == pytest.approx(1.1)
+    assert found.document()["versions"][OURS]["link_ms"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("goal", "limit_ms", "met"),
     [

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from kernels import timing
 from lab.kernel_bench.compiling import torch_compiled
 from lab.kernel_bench.stopwatch import GpuStopwatch
 from lab.kernel_bench.trying import Attempts
@@ -46,3 +47,15 @@ def test_compiled_torch_is_compared_and_timed_like_any_other_version() -> None:
     given = case(make=make, resident_bytes=1 << 30)
     tried = Attempts(given, GpuStopwatch(), print).of("compiled", torch_compiled(plainly))
     assert tried.error == "" and tried.graph and tried.ms
+
+
+def test_what_a_link_bounds_takes_turns_with_a_memcpy() -> None:
+    given = case(make=make, moved_bytes=4 << 20, link="d2h")
+    timed = GpuStopwatch().time(given, doubled, [make(0)])
+    assert not timed.graph and 0 < timed.ms < 5
+    assert timed.link_ms and 0.05 < timed.link_ms < 5
+
+
+def test_a_launch_that_overlaps_costs_no_more_than_one_alone() -> None:
+    alone, overlapped = timing.launch_ms(overlap=False), timing.launch_ms(overlap=True)
+    assert 0 < overlapped < 1.2 * alone < 0.1

@@ -74,7 +74,7 @@ def test_a_case_that_is_not_found_is_an_error_of_its_task() -> None:
 def test_the_table_has_a_row_a_case() -> None:
     tuned, _ = tune(case(), [5.0, 1.5, 0.1, 1.25])
     document = {"device": "H200", "torch": "2.11", "triton": "3.6", "ceilings": asdict(CEILINGS)}
-    made = table(document | {"cases": [tuned.document()]}).renderables[0]  # type: ignore[union-attr]
+    made = table(document | {"cases": [tuned.document()]}).renderables[1]  # type: ignore[union-attr]
     assert [list(column.cells) for column in made.columns][:4] == [
         ["double, 8 numbers"],
         ["also"],
