@@ -28,7 +28,7 @@ SIZES = (  # requests, entries
 )
 SMALL = ((2, 128), (1, 192))
 DEEPGEMM_MS = {(64, 4_096): 0.012, (64, 16_384): 0.044, (64, 65_536): 0.154}
-STAGES = {"fp8": (3, 4, 6), "bf16": (2, 3, 4)}
+STAGES = {"fp8": (3, 4), "bf16": (2, 3, 4)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +81,13 @@ def _goal(fp8: bool, entries: int, peer: float | None) -> Goal | None:
 
 def _plans(dtype: str, rows: int, width: int) -> Iterator[LogitsPlan]:
     """Chunks of half, once and twice the chosen length, each to several depths; then the choice
-    without overlap, and with the copy engine.
+    without overlap.
     """
-    chosen = plan_for(dtype == "fp8", rows, width)
+    chosen = plan_for(rows, width)
     for chunk in (chosen.chunk // 2, chosen.chunk, chosen.chunk * 2):
         if 1 <= chunk <= LONGEST_CHUNK:
             yield from (LogitsPlan(chunk, stages) for stages in STAGES[dtype])
     yield replace(chosen, overlap=not chosen.overlap)
-    yield from (replace(chosen, stages=stages, tma=True) for stages in STAGES[dtype])
 
 
 def _inputs(device: str, dtype: str, rows: int, width: int, seed: int) -> Inputs:
@@ -118,7 +117,7 @@ def _ours(x: Inputs, plan: LogitsPlan | None = None) -> Tensor:
 
 def _name(plan: LogitsPlan) -> str:
     how = f"{plan.chunk} pages, {plan.stages} stages"
-    return how + ", copy engine" * plan.tma + ", no overlap" * (not plan.overlap)
+    return how + ", no overlap" * (not plan.overlap)
 
 
 def _plain(x: Inputs) -> Tensor:

@@ -20,7 +20,6 @@ PLANS = (
     LogitsPlan(2, 3),
     LogitsPlan(3, 4),
     LogitsPlan(32, 6, overlap=False),
-    LogitsPlan(4, 4, tma=True),
 )
 
 
@@ -140,8 +139,8 @@ def test_a_row_may_begin_past_two_to_the_31(g: torch.Generator) -> None:
 @pytest.mark.parametrize("rows", [1, 4, 64, 128, 8192])
 @pytest.mark.parametrize("width", [1, 32, 64, 1024, 2048])
 def test_a_plan_fills_the_device_where_there_is_work_for_it(rows: int, width: int) -> None:
-    chunk = plan_for(True, rows, width).chunk
-    assert rows * -(-width // chunk) >= min(512, rows * width)
+    chunk = plan_for(rows, width).chunk
+    assert rows * -(-width // chunk) >= min(256, rows * width)
     assert chunk in (1, 2, 4, 8, 16, 32)
 
 
