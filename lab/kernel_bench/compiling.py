@@ -7,11 +7,10 @@ device would end.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from kernels.production.case import Call, Case
     from lab.kernel_bench.trying import Say
 
+DIVIDES_EXACTLY = "emulate_divison_rounding"  # torch's own name for it in older versions
 Failed = dict[tuple[str, str], str]  # what went wrong, by case and version
 
 
@@ -94,10 +94,14 @@ def torch_compiled(plain: Call) -> Call:
     """Plain torch, compiled at its first call, by this process alone; nothing is left of what was
     compiled before. It divides as plain torch does: a scale's last bit is compared.
     """
-    os.environ["TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING"] = "1"
     from torch._inductor import config
 
     config.compile_threads = 1
+    numerics: Any = getattr(config, "eager_numerics", None)
+    if numerics is not None:
+        numerics.division_rounding = True
+    elif hasattr(config, DIVIDES_EXACTLY):
+        setattr(config, DIVIDES_EXACTLY, True)
     torch.compiler.reset()
     return torch.compile(plain)
 
