@@ -33,8 +33,9 @@ class PageDigestPlan:
 
 def page_digest_plan(pages: int, page_bytes: int) -> PageDigestPlan:
     """How the digests of `pages` pages are cut up: few large pages would leave the GPU idle."""
-    parts = 4 if pages < 512 and page_bytes >= 1 << 15 else 1
-    return PageDigestPlan(block=512, warps=4, parts=parts)
+    if pages < 512 and page_bytes >= 1 << 15:
+        return PageDigestPlan(block=256, warps=4, parts=8)
+    return PageDigestPlan(block=512, warps=4, parts=1)
 
 
 def page_digest_ref(src: LayerView, pages: Tensor) -> Tensor:

@@ -112,7 +112,7 @@ def _store_index_k_kernel(
 
 def store_index_k_plan(rows: int) -> StorePlan:
     """How a store of `rows` rows is cut up: those of a decode step go to many small programs."""
-    return StorePlan(4, 1, parts=4) if rows <= 512 else StorePlan(16, 4, parts=4)
+    return StorePlan(4, 1, parts=4) if rows <= 512 else StorePlan(32, 4, parts=4)
 
 
 def store_index_k_triton(

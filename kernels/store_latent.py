@@ -79,7 +79,7 @@ def _store_latent_kernel(
 
 def store_latent_plan(rows: int) -> StorePlan:
     """How a store of `rows` rows is cut up: those of a decode step go to many small programs."""
-    return StorePlan(2, 1, parts=8) if rows <= 512 else StorePlan(8, 4, parts=8)
+    return StorePlan(2, 1, parts=8) if rows <= 512 else StorePlan(32, 16, parts=8)
 
 
 def store_latent_triton(

@@ -7,7 +7,7 @@ Rule: a row that is not live, or whose slot is 0 or less, has no place.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -15,26 +15,27 @@ from torch import Tensor
 from kernels.jit import INTERPRETED, jit, tl
 
 
+Start = Literal["alone", "overlapped", "ahead", "early"]
+
+
 @dataclass(frozen=True)
 class StorePlan:
     """How a store is cut up: `rows` a program on `warps` warps, each row in `parts` that the same
-    lanes take in turn, so that what is known of a row serves more elements; `overlap` lets a
-    program start while the kernel before it ends (programmatic dependent launch), and wait there
-    for its bytes; `ahead`, which needs it, asks for its rows to be in the L2 cache before it waits.
+    lanes take in turn, so that what is known of a row serves more elements; `began` says how a
+    program starts. But for "alone" it does while the kernel before it ends (programmatic dependent
+    launch), and waits there for its bytes; "ahead" asks for its rows to be in the L2 cache before
+    it waits; "early" does too, after the next kernel's programs were let in.
     """
 
     rows: int
     warps: int
     parts: int
-    overlap: bool = True
-    ahead: bool = True
+    began: Start = "ahead"
 
     @property
-    def start(self) -> str:
+    def start(self) -> Start:
         """How a program starts: its launch is what `begin` is told, and what `options` asks for."""
-        if INTERPRETED or not self.overlap:
-            return "alone"
-        return "ahead" if self.ahead else "overlapped"
+        return "alone" if INTERPRETED else self.began
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -62,14 +63,17 @@ def begin(data, slots, live, i, COUNT, WIDTH: tl.constexpr, VEC: tl.constexpr, S
     """Waits for the kernel before this one, and lets the one after it start to wait. Rows `i` of
     `data` [COUNT, WIDTH] are those that the program will read, VEC elements in 16 bytes.
     """
-    if START == "ahead":
+    if START == "early":
+        tl.extra.cuda.gdc_launch_dependents()
+    if START == "ahead" or START == "early":
         LINES: tl.constexpr = WIDTH // (8 * VEC)
         row = tl.minimum(i, COUNT - 1).to(tl.int64)
         _to_cache(slots + row)
         _to_cache(live + row)
         _to_cache(data + row[:, None] * WIDTH + tl.arange(0, LINES)[None, :] * (8 * VEC))
-    if START != "alone":
+    if START == "ahead" or START == "overlapped":
         tl.extra.cuda.gdc_launch_dependents()
+    if START != "alone":
         tl.extra.cuda.gdc_wait()
 
 

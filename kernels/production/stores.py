@@ -20,16 +20,17 @@ from kernels.stored_rows import StorePlan
 
 TOKENS, SMALL = 8_192, 33
 GOAL = Goal(1.5, "floor")
-STARTS = ((True, True), (True, False), (False, False))  # overlap, ahead
 INDEX_PLANS = [
-    *(StorePlan(16, 4, 4, *start) for start in STARTS),
-    *(StorePlan(32, 8, 4, *start) for start in STARTS),
-    *(StorePlan(*cut) for cut in ((8, 2, 4), (16, 4, 2), (32, 4, 4), (64, 8, 4), (8, 4, 1))),
+    *(StorePlan(*cut, 4) for cut in ((4, 1), (8, 2), (16, 2), (32, 4), (64, 16))),
+    *(StorePlan(*cut, 4, "early") for cut in ((8, 2), (16, 4), (32, 4), (32, 8), (64, 16))),
+    StorePlan(32, 4, 4, "overlapped"),
+    StorePlan(32, 4, 4, "alone"),
 ]
 LATENT_PLANS = [
-    *(StorePlan(8, 4, 8, *start) for start in STARTS),
-    *(StorePlan(16, 8, 8, *start) for start in STARTS),
-    *(StorePlan(*cut, 8) for cut in ((4, 2), (8, 2), (16, 4), (32, 16))),
+    *(StorePlan(*cut, 8) for cut in ((16, 8), (32, 16), (64, 32))),
+    *(StorePlan(*cut, 8, "early") for cut in ((4, 2), (8, 4), (16, 8), (32, 16), (64, 32))),
+    *(StorePlan(*cut, 8, "overlapped") for cut in ((8, 4), (32, 16))),
+    StorePlan(32, 16, 8, "alone"),
 ]
 
 
@@ -77,8 +78,7 @@ def _case(device: str, small: bool, kernel: str, layout: PageLayout, dtype: torc
 
 
 def _name(plan: StorePlan) -> str:
-    start = "ahead" if plan.ahead else "overlapped" if plan.overlap else "alone"
-    return f"{plan.rows} rows, {plan.warps} warps, {plan.parts} parts, {start}"
+    return f"{plan.rows} rows, {plan.warps} warps, {plan.parts} parts, {plan.began}"
 
 
 def _inputs(
@@ -131,7 +131,7 @@ def _plain_latent(it: Inputs) -> None:
     nope, rope, scale = latent_planes(it.dst)
     groups = it.rows[:, :NOPE].float().view(-1, GROUPS, GROUP)
     size = groups.abs().nan_to_num(0.0, torch.inf).amax(2, keepdim=True).clamp(min=MIN_ABSMAX)
-    power = torch.ceil(torch.log2(size / E4M3_MAX))
+    power = torch.ceil(torch.log2(size / torch.full_like(size, E4M3_MAX)))
     nope[at] = _e4m3(groups / torch.exp2(power)).flatten(1)
     rope[at] = it.rows[:, NOPE:].to(torch.bfloat16).view(torch.int16)
     scale[at] = torch.nn.functional.pad((power.squeeze(2) + 127).to(torch.uint8), (0, 1))
