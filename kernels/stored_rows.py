@@ -14,7 +14,6 @@ from torch import Tensor
 
 from kernels.jit import INTERPRETED, jit, tl
 
-
 Start = Literal["alone", "overlapped", "ahead", "early"]
 
 
