@@ -52,19 +52,48 @@ def plan_for(rows: int, heads: int, latents: int, block: int = 64) -> AttentionP
 
 
 @jit
-def _latents(code, rope, at, live, words, NATIVE: tl.constexpr):
-    # latents as matrices take them, [rows, 512]: seven groups of codes and their scales, then rope
-    g, c = tl.arange(0, 8)[None, :, None], tl.arange(0, 64)
-    p, live = at[:, None, None] + c[None, None, :], live[:, None, None]
-    raw = tl.load(code + p + g * 64, mask=live, other=0)  # of rope too: half of its bytes
-    last = tl.load(rope + at[:, None, None] // 2 + c[None, None, :], mask=live, other=0.0)
-    unit = ((words[:, None] >> (tl.arange(0, 8) * 8)[None, :]) & 0xFF).to(tl.uint8)
-    if NATIVE:  # there is no instruction from e4m3 to bf16
+def _group(code, at, live, words, G: tl.constexpr, NATIVE: tl.constexpr):
+    # 64 codes of a row times their scale, [rows, 64]
+    raw = tl.load(code + at + (G * 64 + tl.arange(0, 64))[None, :], mask=live, other=0)
+    unit = ((words >> (8 * G)) & 0xFF).to(tl.int32)
+    if NATIVE:
+        # there is no instruction from e4m3 to bf16
         value = raw.to(tl.float8e4nv, bitcast=True).to(tl.float32).to(tl.bfloat16)
+        # 2**-127, a subnormal, and NaN have one bit below the exponent
+        bits = (unit << 7) | tl.where(((unit + 1) & 0xFF) < 2, 0x40, 0)
+        value *= bits.to(tl.int16).to(tl.bfloat16, bitcast=True)[:, None]
     else:  # the interpreter's cast reads a NaN code as 480, and it multiplies no bf16 matrices
-        value = e4m3_value(raw)
-    value *= ue8m0_value(unit).to(value.dtype)[:, :, None]
-    return tl.where(g == 7, last.to(value.dtype), value).reshape(words.shape[0], 512)
+        value = e4m3_value(raw) * ue8m0_value(unit.to(tl.uint8))[:, None]
+    return value
+
+
+@jit
+def _latents(code, rope, at, live, words, NATIVE: tl.constexpr):
+    # latents as matrices take them, [rows, 512]: seven groups of codes and their scales, then rope.
+    # Group by group, so that a thread has one row and knows its group without asking
+    at, live = at[:, None], live[:, None]
+    a = _group(code, at, live, words, 0, NATIVE)
+    b = _group(code, at, live, words, 1, NATIVE)
+    last = tl.load(rope + at // 2 + tl.arange(0, 64)[None, :], mask=live, other=0.0).to(a.dtype)
+    a = tl.join(a, _group(code, at, live, words, 4, NATIVE))
+    b = tl.join(b, _group(code, at, live, words, 5, NATIVE))
+    c = _group(code, at, live, words, 2, NATIVE)
+    c = tl.join(c, _group(code, at, live, words, 6, NATIVE))
+    d = tl.join(_group(code, at, live, words, 3, NATIVE), last)
+    whole = tl.join(tl.join(a, c), tl.join(b, d))  # [rows, 64] and the bits of the group
+    return whole.permute(0, 2, 3, 4, 1).reshape(words.shape[0], 512)
+
+
+@jit
+def _apart(product, N):
+    # scores in powers of two. Triton gives a product that leads to another one whole rows for each
+    # warp: of 64 rows, both halves of eight warps would compute all. It looks for the other product
+    # through values, not through the result of a branch; N is above 0, but Triton cannot know it
+    if N > 0:
+        product *= 1.4426950408889634
+    else:
+        product *= 0.0
+    return product
 
 
 @jit
@@ -91,7 +120,7 @@ def _attend_kernel(
     query = tl.load(q + row[:, None] * 512 + c, mask=real[:, None], other=0.0)
     query = query if NATIVE else query.to(tl.float32)
     acc = tl.zeros((64, 512), tl.float32)
-    top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64,), tl.float32)
+    top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64, 2, 8), tl.float32)
     first = tl.program_id(1) * CHUNK
     for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=STAGES):
         i = start + tl.arange(0, BLOCK)
@@ -99,12 +128,14 @@ def _attend_kernel(
         live, page, tok = slot >= 0, (slot // TOKENS).to(tl.int64), slot % TOKENS
         words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
         key = _latents(code, rope, page * code_page + tok * 576, live, words, NATIVE)
-        score = tl.where(live[None, :], tl.dot(query, key.T), float("-inf"))
+        score = tl.where(live[None, :], _apart(tl.dot(query, key.T), N), float("-inf"))
         new = tl.maximum(top, tl.max(score, axis=1))
-        weight = tl.exp2(score * 1.4426950408889634 - (new * 1.4426950408889634)[:, None])
-        fade = tl.exp2((top - new) * 1.4426950408889634)
-        total, top = total * fade + tl.sum(weight, axis=1), new
+        weight, fade = tl.exp2(score - new[:, None]), tl.exp2(top - new)
+        # sums that a thread can do alone; those of all threads are taken once, at the end
+        part = tl.sum(weight.reshape(64, 2, BLOCK // 16, 8), axis=2)
+        total, top = total * fade[:, None, None] + part, new
         acc = tl.dot(weight.to(key.dtype), key, acc * fade[:, None])
+    total, top = tl.sum(total.reshape(64, 16), axis=1), top * 0.6931471805599453
     extra = tl.load(bias + h, mask=real, other=float("-inf"))
     read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
     tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=real)
