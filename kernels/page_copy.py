@@ -17,8 +17,9 @@ LINE_BYTES = 128  # what a GPU asks of host memory at a time
 @dataclass(frozen=True)
 class PageCopyPlan:
     """How a copy is cut up: at most `programs` (0: as many as blocks) of `warps` warps, each taking
-    every so manieth `block` of units (kernels.units); `by_dst` says whose memory lines the accesses
-    keep to, `read` and `write` are Triton's cache modifiers.
+    every so manieth `block` of units (kernels.units); `by_dst` says whose memory lines, of `line`
+    bytes, the accesses keep to, `read` and `write` are Triton's cache modifiers; `join`: layers
+    that lie end to end there are one row.
     """
 
     block: int
@@ -27,6 +28,8 @@ class PageCopyPlan:
     by_dst: bool
     read: str = ""
     write: str = ""
+    join: bool = True
+    line: int = LINE_BYTES
 
 
 def page_copy_plan(dst_on_device: bool, src_on_device: bool, row_bytes: int) -> PageCopyPlan:
@@ -35,11 +38,11 @@ def page_copy_plan(dst_on_device: bool, src_on_device: bool, row_bytes: int) -> 
     """
     short = row_bytes <= 2048 - LINE_BYTES
     if dst_on_device and src_on_device:
-        return PageCopyPlan(block=128 if short else 1024, warps=4, programs=0, by_dst=True)
+        return PageCopyPlan(block=128 if short else 512, warps=4, programs=0, by_dst=True)
     by_dst = not dst_on_device
     if short:
-        return PageCopyPlan(block=128, warps=4, programs=1056, by_dst=by_dst)
-    return PageCopyPlan(block=512, warps=4, programs=264, by_dst=by_dst)
+        return PageCopyPlan(block=128, warps=4, programs=528, by_dst=by_dst)
+    return PageCopyPlan(block=512, warps=4, programs=528, by_dst=by_dst)
 
 
 def page_copy_ref(dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -> None:
@@ -76,23 +79,30 @@ def _copy_rows(dst: Tensor, src: Tensor, dst_pages: list[int], src_pages: list[i
 
 @jit
 def _page_copy_kernel(
-    dst, src, dst_pages, src_pages, d_page, d_layer, s_page, s_layer, LEAD, WIDTH, LAYERS, BLOCKS,
-    STEPS, LINE: tl.constexpr, PER: tl.constexpr, BY_DST: tl.constexpr, READ: tl.constexpr,
-    WRITE: tl.constexpr, BLOCK: tl.constexpr,
+    dst, src, dst_pages, src_pages, d_page, d_layer, s_page, s_layer, LEAD, WIDTH, RUN, RUNS,
+    BLOCKS, STEPS, LINE: tl.constexpr, PER: tl.constexpr, BY_DST: tl.constexpr,
+    JOINED: tl.constexpr, READ: tl.constexpr, WRITE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     word = tl.arange(0, PER)[None, :]
     for step in range(tl.program_id(0), STEPS, tl.num_programs(0)):
         row, block = step // BLOCKS, step % BLOCKS
-        i, layer = row // LAYERS, (row % LAYERS).to(tl.int64)
+        i, layer = row // RUNS, (row % RUNS).to(tl.int64)
         # int64 before the multiply: page * stride passes 2**31 on a pool of a few GiB
         to = tl.load(dst_pages + i).to(tl.int64) * d_page + layer * d_layer
         frm = tl.load(src_pages + i).to(tl.int64) * s_page + layer * s_layer
         # a row begins where its line does, its first lanes idle: no access crosses a line
-        spare = ((to if BY_DST else frm) + LEAD) % LINE
+        spare = (((to if BY_DST else frm) + LEAD) % LINE).to(tl.int32)
         at = block * BLOCK - spare + tl.arange(0, BLOCK)
-        seen = ((at >= 0) & (at < WIDTH))[:, None]
-        part = tl.load(src + (frm + at)[:, None] * PER + word, mask=seen, cache_modifier=READ)
-        tl.store(dst + (to + at)[:, None] * PER + word, part, mask=seen, cache_modifier=WRITE)
+        seen = ((at >= 0) & (at < RUN))[:, None]
+        to, frm = to + at, frm + at
+        if JOINED:  # the other side's layers are farther apart than a row is long
+            layer = (at // WIDTH).to(tl.int64)
+            if BY_DST:
+                frm += layer * (s_layer - WIDTH)
+            else:
+                to += layer * (d_layer - WIDTH)
+        part = tl.load(src + frm[:, None] * PER + word, mask=seen, cache_modifier=READ)
+        tl.store(dst + to[:, None] * PER + word, part, mask=seen, cache_modifier=WRITE)
 
 
 def page_copy_triton(
@@ -111,13 +121,14 @@ def page_copy_triton(
         return
     plan = plan or page_copy_plan(dst.is_cuda, src.is_cuda, sides[0].shape[2])
     to, frm = units(*sides)
-    kept = to if plan.by_dst else frm
-    line, lead = LINE_BYTES // kept.size, kept.words.data_ptr() % LINE_BYTES // kept.size
-    blocks = -(-(to.width + line - 1) // plan.block)
-    layers, device = dst.shape[1], (dst if dst.is_cuda else src).device
-    steps = len(dst_pages) * layers * blocks
+    kept, layers = to if plan.by_dst else frm, dst.shape[1]
+    joined = plan.join and layers > 1 and kept.strides[1] == kept.width
+    run, runs = (to.width * layers, 1) if joined else (to.width, layers)
+    line, lead = plan.line // kept.size, kept.words.data_ptr() % plan.line // kept.size
+    blocks = -(-(run + line - 1) // plan.block)
+    steps, device = len(dst_pages) * runs * blocks, (dst if dst.is_cuda else src).device
     _page_copy_kernel[(min(steps, plan.programs or steps),)](
         to.words, frm.words, dst_pages.to(device), src_pages.to(device), *to.strides, *frm.strides,
-        lead, to.width, layers, blocks, steps, line, to.per, plan.by_dst, plan.read, plan.write,
-        plan.block, num_warps=plan.warps,
+        lead, to.width, run, runs, blocks, steps, line, to.per, plan.by_dst, joined, plan.read,
+        plan.write, plan.block, num_warps=plan.warps,
     )  # fmt: skip

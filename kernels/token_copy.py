@@ -25,7 +25,7 @@ class TokenCopyPlan:
 
 def token_copy_plan() -> TokenCopyPlan:
     """How a copy is cut up, whatever it copies: rows are cut without regard to tokens."""
-    return TokenCopyPlan(block=512, warps=4)
+    return TokenCopyPlan(block=256, warps=4)
 
 
 def token_copy_ref(

@@ -27,7 +27,16 @@ POOLS = {
     "swa": latent_layout(256, 43),
     "c128": latent_layout(2, 20),
 }
-TUNED = {("c4", Order.LAYER_FIRST), ("c4", Order.PAGE_FIRST), ("c128", Order.PAGE_FIRST)}
+TUNED = {(name, order) for name in ("c4", "c128") for order in list(Order)[:2]}
+LONG_CUTS = (  # units, warps, programs: of rows of many memory lines, then of few
+    (512, 4, 132),
+    (1024, 8, 264),
+    (1024, 4, 264),
+    (2048, 8, 132),
+    (2048, 16, 66),
+    (4096, 16, 16),
+)
+SHORT_CUTS = ((64, 2, 1056), (128, 4, 132), (512, 4, 264), (512, 4, 1056), (1024, 4, 132))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +104,7 @@ def _over_link(device: str, small: bool, name: str, layout: PageLayout, to_pool:
 
 def _within_device(device: str, small: bool) -> Case:
     layout, pages, moved = _sized(POOLS["c4"], small)
-    sizes = ((512, 4, 0), (1024, 4, 0), (1024, 8, 0), (2048, 8, 0), (1024, 4, 1056), (512, 4, 2112))
+    sizes = ((256, 4, 0), (512, 4, 0), (512, 8, 0), (1024, 8, 0))
     plans = [PageCopyPlan(*size, by_dst=True) for size in sizes]
     return Case(
         kernel="page copy d2d",
@@ -112,7 +121,7 @@ def _within_device(device: str, small: bool) -> Case:
 def _tokens(device: str, small: bool, name: str, layout: PageLayout) -> Case:
     count = 3 * layout.page_tokens if small else TOKENS
     moved = count * (2 * sum(p.row_bytes for p in layout.planes) + 16)
-    plans = [TokenCopyPlan(*size) for size in ((256, 4), (512, 4), (1024, 4), (1024, 8))]
+    plans = [TokenCopyPlan(*size) for size in ((128, 4), (256, 4), (256, 8), (512, 4))]
     return Case(
         kernel="token copy",
         size=f"{name}, {count:,} tokens",
@@ -129,10 +138,12 @@ def _tokens(device: str, small: bool, name: str, layout: PageLayout) -> Case:
 
 
 def _digest(device: str, small: bool, pages: int) -> Case:
-    layout, pages = latent_layout(64, 1), SMALL_PAGES if small else pages
+    layout, few = latent_layout(64, 1), pages < 512
+    pages = SMALL_PAGES if small else pages
     moved = pages * (layout.page_bytes + 16)
-    plans = [PageDigestPlan(512, 4, parts) for parts in (1, 2, 4, 8)]
-    plans += [PageDigestPlan(1024, 8, 1), PageDigestPlan(256, 4, 8)]
+    few_cuts = ((256, 4, 8), (256, 4, 16), (128, 4, 16), (512, 4, 8))
+    many_cuts = ((512, 4, 1), (256, 4, 1), (256, 2, 1), (512, 8, 1))
+    plans = [PageDigestPlan(*cut) for cut in (few_cuts if few else many_cuts)]
     return Case(
         kernel="page digest",
         size=f"c4, {pages:,} pages",
@@ -157,15 +168,16 @@ def _sized(layout: PageLayout, small: bool) -> tuple[PageLayout, int, int]:
 
 
 def _link_plans(base: PageCopyPlan, to_pool: bool) -> Iterator[PageCopyPlan]:
-    """The choice with other numbers of programs, then blocks, hints, and the other side's lines."""
-    yield from (replace(base, programs=n) for n in (66, 132, 264, 528, 1056, 0))
-    yield replace(base, block=2 * base.block, warps=8)
-    yield replace(base, block=base.block // 2, warps=2, programs=528)
+    """The choice cut up otherwise, then with hints, then with other ideas of a row and a line."""
+    yield base
+    for block, warps, programs in SHORT_CUTS if base.block < LONG_CUTS[0][0] else LONG_CUTS:
+        yield replace(base, block=block, warps=warps, programs=programs)
     if to_pool:
         yield replace(base, read=".cg")
     else:
         yield from (replace(base, write=hint) for hint in (".cs", ".wt"))
-    yield replace(base, by_dst=not base.by_dst)
+    yield replace(base, join=False)
+    yield replace(base, line=256)
 
 
 def _copy_candidates(plans: Iterator[PageCopyPlan] | list[PageCopyPlan]) -> dict[str, Call]:
@@ -174,9 +186,9 @@ def _copy_candidates(plans: Iterator[PageCopyPlan] | list[PageCopyPlan]) -> dict
 
 def _name(plan: PageCopyPlan) -> str:
     programs = plan.programs or "all"
-    hints = "".join(f", {h}" for h in (plan.read, plan.write) if h)
-    lines = "dst" if plan.by_dst else "src"
-    return f"{plan.block} units, {plan.warps} warps, {programs} programs, {lines}'s lines{hints}"
+    hints = "".join(f", {h}" for h in (plan.read, plan.write, "" if plan.join else "apart") if h)
+    lines = f"{'dst' if plan.by_dst else 'src'}'s {plan.line} B"
+    return f"{plan.block} units, {plan.warps} warps, {programs} programs, {lines}{hints}"
 
 
 def _link_pages(device: str, layout: PageLayout, pages: int, to_pool: bool, seed: int) -> Pages:

@@ -18,7 +18,7 @@ ORDERS = [(Order.LAYER_FIRST, o) for o in Order] + [(o, Order.LAYER_FIRST) for o
 PLANS = [
     PageCopyPlan(16, 1, 3, by_dst=True),
     PageCopyPlan(128, 4, 0, by_dst=False),
-    PageCopyPlan(4096, 4, 1, by_dst=True, read=".cg", write=".cs"),
+    PageCopyPlan(4096, 4, 1, by_dst=True, read=".cg", write=".cs", join=False, line=256),
 ]
 
 
@@ -83,10 +83,14 @@ def test_the_shorter_row_decides(ops: Ops, to: str, frm: str, g: torch.Generator
 def test_however_a_copy_is_cut_up_rows_may_lie_across_memory_lines(
     ops: Ops, row_bytes: int, plan: PageCopyPlan, g: torch.Generator
 ) -> None:
-    """Rows that begin on no line of 128 bytes, of words of 1, 8 and 16 bytes."""
+    """Rows that begin on no line of 128 bytes, of words of 1, 8 and 16 bytes; of some plans and
+    sides the rows of all layers are one.
+    """
     plane = Plane("a", row_bytes, torch.uint8)
-    to, frm = PageLayout((plane,), 1, 2, Order.PAGE_FIRST), PageLayout((plane,), 1, 2)
-    check(ops, to, frm, 7, slice(None), g, plan)
+    one, other = PageLayout((plane,), 1, 3, Order.PAGE_FIRST), PageLayout((plane,), 1, 3)
+    check(ops, one, other, 7, slice(None), g, plan)
+    check(ops, other, one, 7, slice(None), g, plan)
+    check(ops, one, one, 7, slice(1, 3), g, plan)
 
 
 def test_a_ragged_width_between_odd_and_even_rows(ops: Ops, g: torch.Generator) -> None:
