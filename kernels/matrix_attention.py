@@ -85,6 +85,16 @@ def _latents(code, rope, at, live, words, NATIVE: tl.constexpr):
 
 
 @jit
+def _ask(code, slot, code_page, TOKENS: tl.constexpr):
+    # rows into the L2 cache: eight addresses of a row are in all of its lines of 128 bytes
+    at = (slot // TOKENS).to(tl.int64) * code_page + slot % TOKENS * 576
+    line = code + at[:, None] + (tl.arange(0, 8) * 82)[None, :]
+    tl.inline_asm_elementwise(
+        "prefetch.global.L2 [$1]; mov.b32 $0, 0;", "=r,l", [line], tl.int32, is_pure=False, pack=1
+    )
+
+
+@jit
 def _apart(product, N):
     # scores in powers of two. Triton gives a product that leads to another one whole rows for each
     # warp: of 64 rows, both halves of eight warps would compute all. It looks for the other product
@@ -127,7 +137,12 @@ def _attend_kernel(
         slot = tl.load(slots + b * N + i, mask=i < N, other=-1)
         live, page, tok = slot >= 0, (slot // TOKENS).to(tl.int64), slot % TOKENS
         words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
+        if NATIVE and STAGES == 1:  # no load is ahead of its use
+            i += BLOCK
+            ahead = tl.load(slots + b * N + i, mask=i < tl.minimum(first + CHUNK, N), other=0)
         key = _latents(code, rope, page * code_page + tok * 576, live, words, NATIVE)
+        if NATIVE and STAGES == 1:
+            _ask(code, tl.maximum(ahead, 0), code_page, TOKENS)
         score = tl.where(live[None, :], _apart(tl.dot(query, key.T), N), float("-inf"))
         new = tl.maximum(top, tl.max(score, axis=1))
         weight, fade = tl.exp2(score - new[:, None]), tl.exp2(top - new)
