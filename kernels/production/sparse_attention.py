@@ -70,13 +70,13 @@ def _case(
 
 
 def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
-    """The choice for the shape, half and twice its chunk, and smaller and larger blocks."""
-    chosen = plan_for(rows, heads, latents).chunk
-    for chunk in sorted({max(64, chosen // 2), chosen, min(2 * chosen, -(-latents // 64) * 64)}):
-        yield AttentionPlan(chunk)
-    yield AttentionPlan(chosen, block=32)
-    yield AttentionPlan(chosen, block=32, stages=7)
-    yield AttentionPlan(max(128, chosen), block=128, stages=1)
+    """The choice for the shape, half and twice its chunk, and larger blocks of each."""
+    chosen, all_ = plan_for(rows, heads, latents).chunk, -(-latents // 64) * 64
+    chunks = sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)})
+    yield from map(AttentionPlan, chunks)
+    yield AttentionPlan(chosen, stages=3)
+    for chunk in sorted({-(-c // 128) * 128 for c in chunks}):
+        yield AttentionPlan(chunk, block=128, stages=1)
 
 
 def _name(plan: AttentionPlan) -> str:
