@@ -10,6 +10,7 @@ from kernels.cases import INDEX_K, ROWS, index_layout, latent_layout
 from kernels.layout import LayerView
 from kernels.ops import Ops
 from kernels.stored_rows import StorePlan
+from tests.kernels.on_device import on_device
 
 
 def some_rows(rows: int, width: int, g: torch.Generator) -> tuple[torch.Tensor, ...]:
@@ -134,3 +135,18 @@ def test_an_infinity_saturates_its_group_or_zeroes_its_row(
     )
     # index-K: infinity over infinity is a NaN, as any other
     assert torch.equal(found[slots[5]], want[slots[5]])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", ["latent", "fp8", "bf16"])
+def test_the_reference_writes_the_same_bytes_on_a_gpu(
+    kind: str, dtype: torch.dtype, g: torch.Generator
+) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    data, slots, live = some_rows(129, 512 if kind == "latent" else 128, g)
+    data[5, 3], data[6, 4], data[7, -1] = torch.nan, torch.inf, -torch.tensor(torch.nan)
+    rows = data.to(dtype), slots, live
+    there = write(on_device(Ops.reference()), kind, rows)
+    assert torch.equal(there.pages, write(Ops.reference(), kind, rows).pages)
