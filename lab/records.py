@@ -56,6 +56,8 @@ class Reply:
     """One reply that was due, whatever became of it. Times in seconds of the arm's clock.
 
     ``tries`` is how often it was asked for; all else is of the last time, but ``first_sent_s``.
+    ``gaps_ms`` are the milliseconds between parts of a streamed text: ``n`` of them, their
+    ``mean``, ``p50``, ``p99`` and ``max``; empty where nothing was streamed.
     """
 
     session: int
@@ -77,6 +79,10 @@ class Reply:
     error: str | None = None
     tries: int = 1
     first_sent_s: float | None = None  # None where nobody noted it: as ``sent_s``
+    last_token_s: float | None = None  # None where it did not come in parts
+    gaps_ms: dict[str, float] = field(default_factory=dict)
+    cached_tiers: dict[str, int] = field(default_factory=dict)  # cached tokens by where they lay
+    chunks: tuple[str, ...] = ()  # what came of a failed reply, as it was cut; the first of it
     expected_text: str = ""
     expected_call: dict[str, Any] = field(default_factory=dict)
 

@@ -211,3 +211,18 @@ def m006_bisections(db: DuckDBPyConnection) -> None:
             wall_s DOUBLE NOT NULL);
         """
     )
+
+
+@migration
+def m007_streams(db: DuckDBPyConnection) -> None:
+    """How a streamed reply came: its last part, the gaps between its parts, the tiers that its
+    prompt was cached in; and of a reply that failed, the text that came, as it was cut.
+    """
+    db.execute(
+        """
+        ALTER TABLE replies ADD COLUMN last_token_s DOUBLE;
+        ALTER TABLE replies ADD COLUMN gaps_ms JSON DEFAULT '{}';
+        ALTER TABLE replies ADD COLUMN cached_tiers JSON DEFAULT '{}';
+        ALTER TABLE replies ADD COLUMN chunks TEXT DEFAULT '[]';
+        """
+    )

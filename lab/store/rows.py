@@ -24,6 +24,7 @@ REPLY_COLUMNS = (
     *("session", "turn", "due", "status", "finish_reason", "raw_text", "content", "reasoning"),
     *("tool_calls", "prompt_tokens", "cached_tokens", "completion_tokens"),
     *("sent_s", "first_token_s", "done_s", "request_id", "error", "tries", "first_sent_s"),
+    *("last_token_s", "gaps_ms", "cached_tiers", "chunks"),
 )
 FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
 VERDICT_COLUMNS = (
@@ -32,9 +33,9 @@ VERDICT_COLUMNS = (
     *("faults", "expected_violations", "caveat", "mismatches", "late_writes", "room_failures"),
 )
 TUPLES = ("expected_violations", "mismatches", "late_writes")
-JSON_COLUMNS = frozenset(
-    {"tool_calls", "outcomes", "violations", "faults", "exposure", "room_failures", *TUPLES}
-)
+REPLY_JSON = ("tool_calls", "gaps_ms", "cached_tiers", "chunks")
+VERDICT_JSON = ("outcomes", "violations", "faults", "exposure", "room_failures")
+JSON_COLUMNS = frozenset({*REPLY_JSON, *VERDICT_JSON, *TUPLES})
 
 Row = Sequence[Any]
 
@@ -100,7 +101,8 @@ def reply_of(row: Row) -> Reply:
     """A reply from its ``REPLY_COLUMNS`` followed by its turn's expected text and call."""
     *own, expected_text, expected_call = row
     fields = fields_of(REPLY_COLUMNS, own)
-    fields["tool_calls"] = tuple(fields["tool_calls"])
+    for column in ("tool_calls", "chunks"):
+        fields[column] = tuple(fields[column])
     return Reply(**fields, expected_text=expected_text, expected_call=json.loads(expected_call))
 
 

@@ -115,13 +115,13 @@ def test_migrations_run_once_and_in_order(tmp_path: Path, monkeypatch: pytest.Mo
         run = results.begin_run("any", "", 0, {})
 
     @migration
-    def m007_note(db: duckdb.DuckDBPyConnection) -> None:
+    def m008_note(db: duckdb.DuckDBPyConnection) -> None:
         db.execute("ALTER TABLE runs ADD COLUMN note TEXT DEFAULT 'none'")
 
     for _ in range(2):
         with open_results(tmp_path / "lab.duckdb") as results:
             version = results.db.execute("SELECT version FROM schema_version").fetchall()
-            assert version == [(1,), (2,), (3,), (4,), (5,), (6,), (7,)]
+            assert version == [(1,), (2,), (3,), (4,), (5,), (6,), (7,), (8,)]
             assert results.db.execute("SELECT id, note FROM runs").fetchall() == [(run, "none")]
 
 
@@ -132,7 +132,7 @@ def test_a_migration_that_fails_leaves_the_schema_as_it_was(
     open_results(tmp_path / "lab.duckdb").close()
 
     @migration
-    def m007_breaks(db: duckdb.DuckDBPyConnection) -> None:
+    def m008_breaks(db: duckdb.DuckDBPyConnection) -> None:
         db.execute("CREATE TABLE half (n INTEGER)")
         raise RuntimeError("broken step")
 
@@ -141,7 +141,7 @@ def test_a_migration_that_fails_leaves_the_schema_as_it_was(
     migrations.MIGRATIONS.pop()
     with open_results(tmp_path / "lab.duckdb") as results:
         version = results.db.execute("SELECT version FROM schema_version").fetchall()
-        assert version == [(1,), (2,), (3,), (4,), (5,), (6,)]
+        assert version == [(1,), (2,), (3,), (4,), (5,), (6,), (7,)]
         names = {name for (name,) in results.db.execute("SHOW TABLES").fetchall()}
     assert "half" not in names
 
@@ -149,8 +149,8 @@ def test_a_migration_that_fails_leaves_the_schema_as_it_was(
 def test_a_migration_out_of_order_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "MIGRATIONS", list(MIGRATIONS))
 
-    def m009_later(db: duckdb.DuckDBPyConnection) -> None:
+    def m010_later(db: duckdb.DuckDBPyConnection) -> None:
         pass
 
-    with pytest.raises(ValueError, match="must be named m007_"):
-        migration(m009_later)
+    with pytest.raises(ValueError, match="must be named m008_"):
+        migration(m010_later)

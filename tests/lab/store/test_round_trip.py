@@ -56,6 +56,10 @@ def replies(draw: st.DrawFn) -> list[Reply]:
             request_id=draw(st.none() | NO_SURROGATES),
             error=draw(st.none() | NO_SURROGATES),
             tries=draw(st.integers(0, 9)),
+            last_token_s=draw(st.none() | SECONDS),
+            gaps_ms=draw(st.dictionaries(NO_SURROGATES, SECONDS, max_size=2)),
+            cached_tiers=draw(st.dictionaries(NO_SURROGATES, st.integers(0, 8192), max_size=2)),
+            chunks=tuple(draw(st.lists(NO_SURROGATES, max_size=2))),
             expected_text=draw(NO_SURROGATES),
             expected_call=draw(st.dictionaries(NO_SURROGATES, NO_SURROGATES, max_size=2)),
         )
