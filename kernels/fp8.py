@@ -12,7 +12,7 @@ from kernels.jit import jit, tl
 
 E4M3_MAX = 448.0
 LAST_FACTOR = 246  # the largest ue8m0 code whose factor of a decoded code is a finite float32
-BF16_NAN = 0x7FFF  # the NaN that the instruction writes
+BF16_INF, BF16_NAN = 0x7F80, 0x7FFF  # the NaN that the instruction writes
 CODE_UNIT = 256.0  # a decoded code is the e4m3 value over this; multiply scales by it
 
 
@@ -74,12 +74,16 @@ def encode_e4m3(values: Tensor) -> Tensor:
 
 
 def encode_bf16(values: Tensor) -> Tensor:
-    """float32 or bfloat16 -> bfloat16 bits (int16), round to nearest even; NaN is 0x7fff.
+    """float32 or bfloat16, any but none -> bfloat16 bits (int16), round to nearest even; NaN is
+    0x7fff. Waits for the device.
 
     torch's own cast gives other bits for a NaN by how many elements there are, and on a GPU.
     """
-    near = values.to(torch.bfloat16)
-    return near.view(torch.int16).masked_fill(near.isnan(), BF16_NAN)
+    bits = values.to(torch.bfloat16).view(torch.int16)
+    size = bits & 0x7FFF
+    if int(size.amax()) <= BF16_INF:
+        return bits
+    return torch.where(size > BF16_INF, BF16_NAN, bits)
 
 
 def decode_bf16(rows: Tensor) -> Tensor:
