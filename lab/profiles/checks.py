@@ -1,0 +1,114 @@
+"""What a well-formed profile can still get wrong. One rule: a check yields, it never raises."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path as File
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter, ValidationError
+
+from lab.profiles.commands import PLACEHOLDER
+from lab.scenario.problem import Path, Problem, spell
+from lab.toggles import TOGGLES
+
+if TYPE_CHECKING:
+    from lab.profiles.models import Node, Profile
+    from lab.profiles.toggles import ProfileToggle
+
+
+def check(profile: Profile) -> Iterator[Problem]:
+    """Every mistake that only the whole profile shows."""
+    if File(profile.path).stem != profile.name:
+        yield Problem(("name",), f"{profile.name!r} is not the file's name")
+    yield from _nodes(profile)
+    for key, option in profile.options.items():
+        yield from _toggle(profile, key, option)
+    for key in profile.readback:
+        yield from _readback(profile, key)
+    yield from _known(("exposure", "nodes"), profile.exposure.nodes, _names(profile))
+
+
+def _names(profile: Profile) -> tuple[str, ...]:
+    return tuple(node.name for node in profile.nodes)
+
+
+def _known(path: Path, given: Iterable[str], names: tuple[str, ...]) -> Iterator[Problem]:
+    for name in given:
+        if name not in names:
+            what = f"{name!r} is not known"
+            yield Problem(path, what, ", ".join(names), name, names)
+
+
+def _nodes(profile: Profile) -> Iterator[Problem]:
+    names = _names(profile)
+    yield from _known(("endpoint",), (profile.endpoint,), names)
+    texts = tuple(profile.params)
+    everywhere = ("this_python", *texts, *profile.ports)
+    yield from _filled(("model",), profile.model, ("this_python", *texts))
+    for position, node in enumerate(profile.nodes):
+        at: Path = ("nodes", position)
+        if node.name in names[:position]:
+            yield Problem((*at, "name"), f"{node.name!r} names a node already")
+        accepted = (*everywhere, "port", *node.ports)
+        yield from _command((*at, "command"), node, accepted, texts)
+        for name, text in node.env.items():
+            yield from _filled((*at, "env", name), text, accepted)
+        yield from _filled((*at, "cwd"), node.cwd, accepted)
+    for position, word in enumerate(profile.build):
+        yield from _filled(("build", position), word, ("build", *everywhere))
+
+
+def _command(
+    at: Path, node: Node, accepted: tuple[str, ...], texts: tuple[str, ...]
+) -> Iterator[Problem]:
+    try:
+        words = shlex.split(node.command)
+    except ValueError as error:
+        yield Problem(at, f"is no command: {str(error).lower()}")
+        return
+    many = [found[1] for word in words for found in [PLACEHOLDER.fullmatch(word)] if found]
+    lists = [name for name in many if f"{{{name}*}}" in words]
+    yield from _known(at, lists, ("toggles", "build", *texts))
+    for word in words:
+        if not word.endswith("*}"):
+            yield from _filled(at, word, accepted)
+
+
+def _filled(at: Path, text: str, accepted: tuple[str, ...]) -> Iterator[Problem]:
+    yield from _known(at, (found[1] for found in PLACEHOLDER.finditer(text)), accepted)
+
+
+def _toggle(profile: Profile, key: str, option: ProfileToggle) -> Iterator[Problem]:
+    at: Path = ("toggles", key)
+    found = TOGGLES.all().get(key)
+    if found is not None and found.applies == "load":
+        yield Problem(at, "is a toggle of the load, which a profile cannot take over")
+    yield from _known((*at, "nodes"), option.nodes, _names(profile))
+    yield from _known((*at, "needs"), option.needs, tuple(profile.options))
+    if option.type == "choice" and bool(option.values) == bool(option.choices):
+        yield Problem(at, "a choice has either 'values' or 'flag' and 'choices'")
+        return
+    flagged = option.type in ("int", "float", "text") or option.choices
+    if flagged and not option.flag and not option.env:
+        yield Problem(at, "has no 'flag' and no 'env'")
+    try:
+        TypeAdapter(option.domain.type | None).validate_python(option.default)
+    except ValidationError:
+        words = option.domain.words
+        yield Problem((*at, "default"), f"{spell(option.default)} is not accepted", words)
+
+
+def _readback(profile: Profile, key: str) -> Iterator[Problem]:
+    at, found = ("readback", key), profile.readback[key]
+    yield from _known(at, (key,), tuple(profile.options))
+    yield from _known((*at, "node"), filter(None, (found.node,)), _names(profile))
+    if bool(found.json_path) == bool(found.log) or bool(found.json_path) != bool(found.key):
+        yield Problem(at, "is either 'json' and 'key', or 'log'")
+    try:
+        if found.log and re.compile(found.log).groups != 1:
+            yield Problem((*at, "log"), "must have one group")
+    except re.error as error:
+        yield Problem((*at, "log"), f"is no regular expression: {error}")

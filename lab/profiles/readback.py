@@ -1,0 +1,75 @@
+"""What a server says it runs with. One rule: a value that is not found is None, and never guessed.
+
+A readback is a key of a JSON document that a node serves (``json: /get_server_info``, ``key: a.b``,
+a number in it being a position in a list), or a pattern over a node's log, its last match counting
+(``log: regex with one group``). ``reads`` turns the server's words into ours.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Readback(BaseModel):
+    """Where the effective value of one toggle is read; ``node`` '' is the node that answers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    json_path: Annotated[str, Field(alias="json", pattern="^/")] = ""
+    key: str = ""
+    log: str = ""
+    node: str = ""
+    reads: dict[str, bool | int | float | str] = {}
+
+    @property
+    def where(self) -> str:
+        """How a difference names its source."""
+        return f"{self.json_path} {self.key}" if self.json_path else f"log: {self.log}"
+
+    def of_json(self, document: Any) -> Any:
+        """The value in what ``json`` answered; None where the key is not there."""
+        found = document
+        for step in self.key.split("."):
+            if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+                found = found[int(step)]
+            elif isinstance(found, dict) and step in found:
+                found = found[step]
+            else:
+                return None
+        return self._ours(found)
+
+    def of_log(self, text: str) -> Any:
+        """The value in a node's log; None where no line matches."""
+        found = re.findall(self.log, text)
+        return self._ours(found[-1]) if found else None
+
+    def _ours(self, found: Any) -> Any:
+        ours = {theirs.casefold(): value for theirs, value in self.reads.items()}
+        return ours.get(str(found).casefold(), plain(found))
+
+
+def plain(found: Any) -> Any:
+    """A server's text as the value that it stands for: `True`, `None`, numbers, or itself."""
+    if not isinstance(found, str):
+        return found
+    words: dict[str, Any] = {"true": True, "false": False, "none": None, "null": None}
+    if found.casefold() in words:
+        return words[found.casefold()]
+    for kind in (int, float):
+        try:
+            return kind(found)
+        except ValueError:
+            continue
+    return found.strip("'\"")
+
+
+def same(asked: Any, effective: Any) -> bool:
+    """Whether the server runs with what it was asked to: numbers by value, the rest by text."""
+    if isinstance(asked, bool) or isinstance(effective, bool):
+        return asked is effective
+    if isinstance(asked, int | float) and isinstance(effective, int | float):
+        return abs(asked - effective) <= 1e-9 * max(abs(asked), abs(effective))
+    return str(asked) == str(effective)
