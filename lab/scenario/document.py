@@ -33,11 +33,16 @@ class Patch:
 
 
 class Document:
-    """One parsed file: ``tree`` in ruamel's commented nodes, ``file`` as errors name it."""
+    """One parsed file: ``tree`` in ruamel's commented nodes, ``file`` as errors name it.
 
-    def __init__(self, text: str, file: str, patches: Sequence[Patch] = ()) -> None:
+    ``what`` is the kind of document that the file ought to be.
+    """
+
+    def __init__(
+        self, text: str, file: str, patches: Sequence[Patch] = (), what: str = "a scenario"
+    ) -> None:
         self.file, self.patches = file, tuple(patches)
-        self.tree = parse(text, file)
+        self.tree = parse(text, file, what)
         for patch in patches:
             apply(self.tree, patch)
 
@@ -89,20 +94,20 @@ def yaml() -> YAML:
     return made
 
 
-def parse(text: str, file: str) -> CommentedMap:
+def parse(text: str, file: str, what: str = "a scenario") -> CommentedMap:
     """The document's root mapping; raises `ScenarioError` with the line of what is not YAML."""
     try:
         tree = yaml().load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        what = " ".join(str(error.problem or error.context or "cannot be read").split())
-        raise ScenarioError(f"{file}:{mark.line + 1 if mark else 1}: not YAML: {what}") from None
+        why = " ".join(str(error.problem or error.context or "cannot be read").split())
+        raise ScenarioError(f"{file}:{mark.line + 1 if mark else 1}: not YAML: {why}") from None
     except (YAMLError, ValueError, RecursionError) as error:
-        what = " ".join(str(error).split())[:200]
-        raise ScenarioError(f"{file}:1: not YAML: {what}") from None
+        why = " ".join(str(error).split())[:200]
+        raise ScenarioError(f"{file}:1: not YAML: {why}") from None
     if not isinstance(tree, CommentedMap):
         held = "nothing" if tree is None else spell(plain(tree))
-        raise ScenarioError(f"{file}:1: a scenario is a mapping of keys; this file holds {held}")
+        raise ScenarioError(f"{file}:1: {what} is a mapping of keys; this file holds {held}")
     return tree
 
 

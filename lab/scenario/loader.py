@@ -13,17 +13,19 @@ from lab.errors import ScenarioError
 from lab.scenario.checks import check, missing
 from lab.scenario.complaints import problems
 from lab.scenario.document import Document, Patch, read
-from lab.scenario.fields import ExpectationFile, scenario_file
+from lab.scenario.fields import ExpectationFile, shape_of
 from lab.scenario.models import Arm, Expectation, Flip, Scenario, Search, Workload
 from lab.scenario.patches import patches
-from lab.scenario.problem import MISSING
-from lab.toggles import defaults
+from lab.scenario.problem import MISSING, Problem
+from lab.scenario.target import target_of
+from lab.targets.spec import BUNDLED
 from lab.workloads import PRESETS, resolve
 
 if TYPE_CHECKING:
-    from lab.scenario.problem import Problem
+    from lab.targets.spec import TargetSpec
 
 SCENARIOS = Path("scenarios")
+PROFILES = "profiles"  # the folder of the launch profiles, of which `lab.profiles` is the loader
 SHIPPED = Path(__file__).parents[2] / SCENARIOS  # of the checkout that this code runs from
 
 
@@ -45,11 +47,15 @@ def parse_scenario(
     with ``here`` also where an arm needs what is not installed.
     """
     document = Document(text, file, patched)
+    target = target_of(document.plain().get("target", BUNDLED))
+    if isinstance(target, Problem):  # what else may stand in the file depends on it
+        raise _first(document, [target])
+    shape = shape_of(target)
     try:
-        checked = scenario_file().model_validate(document.plain())
+        checked = shape.file.model_validate(document.plain())
     except ValidationError as error:
-        raise _first(document, problems(error)) from None
-    scenario = _build(checked.model_dump(exclude_unset=True), document)
+        raise _first(document, problems(error, shape=shape)) from None
+    scenario = _build(checked.model_dump(exclude_unset=True), document, target)
     found = list(check(scenario)) or list(missing(scenario) if here else ())
     if found:
         raise _first(document, found)
@@ -95,8 +101,9 @@ def find(path: Path) -> Path:
 
 
 def listed(root: Path = SCENARIOS) -> list[Path]:
-    """Every scenario file under ``root``, in order."""
-    return sorted([*root.rglob("*.yaml"), *root.rglob("*.yml")])
+    """Every scenario file under ``root``, in order; launch profiles are no scenarios."""
+    found = [*root.rglob("*.yaml"), *root.rglob("*.yml")]
+    return sorted(path for path in found if PROFILES not in path.relative_to(root).parts)
 
 
 def _first(document: Document, found: list[Problem]) -> ScenarioError:
@@ -116,7 +123,7 @@ def _order(where: str) -> int:
     return int(line) if line.isdecimal() else 0
 
 
-def _build(given: dict[str, Any], document: Document) -> Scenario:
+def _build(given: dict[str, Any], document: Document, target: TargetSpec) -> Scenario:
     """The frozen models from a file whose shape is right; ``given`` holds only what it says."""
     load, flips = dict(given["workload"]), given.get("toggles", {})
     kind, preset = load.pop("kind"), load.pop("preset", "reference")
@@ -125,8 +132,8 @@ def _build(given: dict[str, Any], document: Document) -> Scenario:
         name=given["name"],
         about=given.get("about", ""),
         build=tuple(given.get("build", ())),
-        target=given.get("target", "bundled"),
-        clock=given.get("clock", "virtual"),
+        target=target,
+        clock=given.get("clock", "virtual" if target.bundled else "wall"),
         workload=Workload(kind=kind, preset=preset, sessions=sessions, options=load),
         engine=given.get("engine", {}),
         arms=tuple(_arm(dict(arm)) for arm in given.get("arms", ())),
@@ -135,11 +142,27 @@ def _build(given: dict[str, Any], document: Document) -> Scenario:
         seed=given.get("seed", 0),
         path=Path(document.file),
         source=document.source(),
-        base={**defaults(), **PRESETS[preset].engine},
+        base=_base(target, preset),
         constraints=given.get("constraints", {}),
         bisect=Search(**given.get("bisect", {})),
         sweep=given.get("sweep", {}),
     )
+
+
+def _base(target: TargetSpec, preset: str) -> dict[str, Any]:
+    """Every toggle's default under the preset's own, which are of the bundled engine and its load.
+
+    It may stand behind a profile; what another engine calls by the same name is not meant.
+    """
+    toggles, ours = target.toggles, target.bundled or target.takes_build
+    return {
+        **{key: toggle.default for key, toggle in toggles.items()},
+        **{
+            key: value
+            for key, value in PRESETS[preset].engine.items()
+            if key in toggles and (ours or toggles[key].applies == "load")
+        },
+    }
 
 
 def _expectations(given: dict[str, Any]) -> dict[str, Expectation]:
