@@ -1,0 +1,97 @@
+"""How late the driver's own loop runs: whether the load generator is what is slow.
+
+A task sleeps a short while, again and again, and notes how late it wakes: what reads replies on the
+same loop is as late. One rule: it measures, and decides nothing; under the virtual clock nothing is
+ever late, and nothing is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from engine.clock import cpu_s, is_virtual, now, sleep
+
+PERIOD_S = 0.02
+LATE_S = 0.025  # p99 from which on times of replies are the generator's rather than the server's
+
+
+@dataclass(frozen=True)
+class Lag:
+    """How late the loop woke up, in seconds, and the share of one core that this process used."""
+
+    median_s: float = 0.0
+    p99_s: float = 0.0
+    worst_s: float = 0.0
+    samples: int = 0
+    cores: float = 0.0
+
+    @property
+    def late(self) -> bool:
+        """Whether the generator is the bottleneck."""
+        return self.p99_s > LATE_S
+
+
+class Lateness:
+    """Collects what one loop's monitor saw; ``read`` it at any time."""
+
+    def __init__(self) -> None:
+        self._late_s = array("d")
+        self._began_s, self._cpu_s = now(), cpu_s()
+
+    def note(self, late_s: float) -> None:
+        """One waking, so many seconds later than asked for."""
+        self._late_s.append(max(0.0, late_s))
+
+    def read(self) -> Lag:
+        """What has been seen so far."""
+        ranked = sorted(self._late_s)
+        if not ranked:
+            return Lag()
+        elapsed_s = now() - self._began_s
+        return Lag(
+            median_s=ranked[len(ranked) // 2],
+            p99_s=ranked[min(len(ranked) - 1, len(ranked) * 99 // 100)],
+            worst_s=ranked[-1],
+            samples=len(ranked),
+            cores=(cpu_s() - self._cpu_s) / elapsed_s if elapsed_s > 0 else 0.0,
+        )
+
+
+@asynccontextmanager
+async def watching_lag(period_s: float = PERIOD_S) -> AsyncIterator[Lateness]:
+    """Watch the running loop for as long as the block lasts."""
+    lateness = Lateness()
+    if is_virtual():
+        yield lateness
+        return
+    task = asyncio.create_task(_watch(lateness, period_s), name="loop lag")
+    try:
+        yield lateness
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def _watch(lateness: Lateness, period_s: float) -> None:
+    while True:
+        due_s = now() + period_s
+        await sleep(period_s)
+        lateness.note(now() - due_s)
+
+
+def warning(lag: Lag, achieved_per_s: float, asked_per_s: float | None = None) -> str | None:
+    """What to say of an arm whose generator was too slow for it; None where it kept up.
+
+    ``asked_per_s`` is the configured arrival rate, None where the load names none.
+    """
+    if not lag.late:
+        return None
+    asked = "" if asked_per_s is None else f" of {asked_per_s:.1f}"
+    return (
+        f"the load generator is the bottleneck: loop lag p99 {lag.p99_s * 1e3:.0f} ms, "
+        f"achieved {achieved_per_s:.1f}{asked} requests a second"
+    )

@@ -1,0 +1,75 @@
+"""The loop-lag monitor: what it reads, and what is said of a generator that is too slow."""
+
+from __future__ import annotations
+
+from engine import clock
+from lab.driver.lag import Lag, Lateness, warning, watching_lag
+
+
+def test_late_wakings_are_ranked() -> None:
+    async def main() -> Lag:
+        lateness = Lateness()
+        for ms in range(1, 101):
+            lateness.note(ms / 1e3)
+        return lateness.read()
+
+    lag = clock.run(main())
+    assert (lag.median_s, lag.p99_s, lag.worst_s, lag.samples) == (0.051, 0.1, 0.1, 100)
+
+
+def test_a_waking_that_comes_early_is_not_late() -> None:
+    async def main() -> Lag:
+        lateness = Lateness()
+        lateness.note(-1e-9)
+        return lateness.read()
+
+    assert clock.run(main()) == Lag(samples=1)
+
+
+def test_a_loop_that_something_holds_up_is_late() -> None:
+    async def main() -> Lag:
+        async with watching_lag(period_s=0.001) as lateness:
+            await clock.sleep(0.005)
+            held = clock.wall_s()
+            while clock.wall_s() - held < 0.05:
+                pass
+            await clock.sleep(0.005)
+        return lateness.read()
+
+    lag = clock.run_wall(main())
+    assert lag.worst_s >= 0.04
+    assert lag.late
+    assert lag.cores > 0.0
+
+
+def test_the_monitor_ends_with_its_block() -> None:
+    async def main() -> int:
+        async with watching_lag(period_s=0.001) as lateness:
+            await clock.sleep(0.003)
+        seen = lateness.read().samples
+        await clock.sleep(0.01)
+        return lateness.read().samples - seen
+
+    assert clock.run_wall(main()) == 0
+
+
+def test_under_the_virtual_clock_nothing_is_late() -> None:
+    async def main() -> Lag:
+        async with watching_lag() as lateness:
+            await clock.sleep(3600.0)
+        return lateness.read()
+
+    assert clock.run(main()) == Lag()
+
+
+def test_a_generator_that_keeps_up_is_not_warned_of() -> None:
+    assert warning(Lag(p99_s=0.004, samples=50), 12.0, 12.0) is None
+
+
+def test_the_warning_names_the_lag_and_both_rates() -> None:
+    late = Lag(p99_s=0.0816, samples=50)
+    assert warning(late, 61.04, 100.0) == (
+        "the load generator is the bottleneck: loop lag p99 82 ms, "
+        "achieved 61.0 of 100.0 requests a second"
+    )
+    assert str(warning(late, 61.04)).endswith("achieved 61.0 requests a second")
