@@ -35,6 +35,7 @@ class AttentionPlan:
     block: int = 64
     warps: int = 8
     stages: int = 5  # two blocks of raw rows are on their way while one is worked on
+    overlap: bool = True  # the launch that combines begins while chunks end, and waits for them
 
 
 def plan_for(rows: int, heads: int, latents: int, block: int = 64) -> AttentionPlan:
@@ -151,6 +152,8 @@ def _attend_kernel(
         total, top = total * fade[:, None, None] + part, new
         acc = tl.dot(weight.to(key.dtype), key, acc * fade[:, None])
     total, top = tl.sum(total.reshape(64, 16), axis=1), top * 0.6931471805599453
+    if NATIVE and CHUNKS > 1:
+        tl.extra.cuda.gdc_launch_dependents()
     extra = tl.load(bias + h, mask=real, other=float("-inf"))
     read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
     tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=real)
@@ -164,9 +167,12 @@ def _attend_kernel(
 
 @jit
 def _combine_kernel(
-    part, part_lse, sink, out, lse, count, H, CHUNKS: tl.constexpr, ROWS: tl.constexpr
-):
+    part, part_lse, sink, out, lse, count, H, CHUNKS: tl.constexpr, ROWS: tl.constexpr,
+    OVERLAP: tl.constexpr,
+):  # fmt: skip
     # one softmax of (row, head) from those of its chunks, and the sink
+    if OVERLAP:
+        tl.extra.cuda.gdc_wait()
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     real, c = row < count, tl.arange(0, 512)[None, :]
     top, total = tl.full((ROWS,), -1e30, tl.float32), tl.zeros((ROWS,), tl.float32)
@@ -220,9 +226,11 @@ def matrix_attention(
         place += split
     if chunks > 1:
         count = batch * heads
+        overlap = not INTERPRETED and all(p.overlap for p in plans)
         _combine_kernel[(-(-count // COMBINED),)](
-            part, part_lse, sink, out, lse, count, heads, chunks, COMBINED
-        )
+            part, part_lse, sink, out, lse, count, heads, chunks, COMBINED, overlap,
+            **({"launch_pdl": True} if overlap else {}),
+        )  # fmt: skip
     return out, lse
 
 

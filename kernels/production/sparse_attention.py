@@ -75,12 +75,15 @@ def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
     chunks = sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)})
     yield from map(AttentionPlan, chunks)
     yield AttentionPlan(chosen, stages=3)
+    if chosen < latents:
+        yield AttentionPlan(chosen, overlap=False)
     for chunk in sorted({-(-c // 128) * 128 for c in chunks}):
         yield AttentionPlan(chunk, block=128, stages=1)
 
 
 def _name(plan: AttentionPlan) -> str:
-    return f"chunks of {plan.chunk}, blocks of {plan.block}, {plan.stages} stages"
+    apart = "" if plan.overlap else ", combined apart"
+    return f"chunks of {plan.chunk}, blocks of {plan.block}, {plan.stages} stages{apart}"
 
 
 def _inputs(
