@@ -7,23 +7,30 @@ The same code serves an ASGI application in this process and a URL: the httpx cl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from engine.clock import now
+from lab.driver import failures
+from lab.driver.reading import Silence, read_stream, read_whole
 from lab.driver.received import Received
 from lab.driver.refusal import refusal
-from lab.driver.sse import BrokenStream, SseReader
+from lab.driver.sse import BrokenStream
 
 PATH = "/v1/chat/completions"
+OURS: Mapping[str, Any] = {"return_token_ids": True}  # our extension: the raw text can be known
 
 
 @dataclass(frozen=True)
 class Ask:
-    """How to ask. ``leave_s`` is when this client walks away, None if it waits; seconds."""
+    """How to ask. ``leave_s`` is when this client walks away, None if it waits; seconds.
+
+    ``stall_s`` is how long it waits for the next part of a stream; ``extra`` are the extensions
+    of the API that this server knows.
+    """
 
     messages: Sequence[dict[str, Any]]
     tools: Sequence[dict[str, Any]]
@@ -32,18 +39,21 @@ class Ask:
     timeout_s: float
     leave_s: float | None = None
     model: str = "kvlab"
+    stall_s: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=lambda: OURS)
 
     def body(self) -> dict[str, Any]:
-        """The request's JSON; ``return_token_ids`` is our extension, strangers ignore it."""
+        """The request's JSON; no tools are no list of them, which some servers refuse."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": list(self.messages),
-            "tools": list(self.tools),
             "max_tokens": self.max_tokens,
             "temperature": 0,
             "stream": self.stream,
-            "return_token_ids": True,
+            **self.extra,
         }
+        if self.tools:
+            body["tools"] = list(self.tools)
         if self.stream:
             body["stream_options"] = {"include_usage": True}
         return body
@@ -51,7 +61,10 @@ class Ask:
 
 @dataclass
 class Outcome:
-    """What became of a request: ``status`` as in ``Reply``, with what had arrived by then."""
+    """What became of a request: ``status`` as in ``Reply``, with what had arrived by then.
+
+    ``pause_s`` is how long the server asks a client to wait before it asks again.
+    """
 
     received: Received
     sent_s: float
@@ -59,6 +72,8 @@ class Outcome:
     done_s: float | None = None
     error: str | None = None
     chunks: list[str] = field(default_factory=list)  # the body's text, as it was cut
+    last_part_s: float | None = None
+    pause_s: float = 0.0
 
 
 async def ask(http: httpx.AsyncClient, request: Ask) -> Outcome:
@@ -72,45 +87,45 @@ async def ask(http: httpx.AsyncClient, request: Ask) -> Outcome:
             await _exchange(http, request, outcome)
     except TimeoutError:
         outcome.status = "aborted" if leaves else "timeout"
-        outcome.error = f"{'left' if leaves else 'no end'} after {limit} s"
-    except (httpx.HTTPError, BrokenStream) as error:
+        outcome.error = f"left after {limit} s" if leaves else _overdue(outcome, limit)
+    except Silence as silence:
+        outcome.status, outcome.error = "timeout", str(silence)
+    except httpx.HTTPError as error:
         outcome.status = "transport_error"
-        name = "" if isinstance(error, BrokenStream) else f"{type(error).__name__}: "
-        outcome.error = f"{name}{error}"
+        outcome.error = failures.broken(error, len(outcome.chunks))
+    except BrokenStream as error:
+        outcome.status, outcome.error = "transport_error", str(error)
     outcome.done_s = now()
     return outcome
+
+
+def _overdue(outcome: Outcome, limit: float | None) -> str:
+    last_s = outcome.last_part_s
+    ago_s = None if last_s is None else now() - last_s
+    return failures.overdue(limit or 0.0, len(outcome.chunks), ago_s)
 
 
 async def _exchange(http: httpx.AsyncClient, request: Ask, outcome: Outcome) -> None:
     async with http.stream("POST", PATH, json=request.body()) as response:
         if response.status_code != 200:
             body = (await response.aread()).decode(errors="replace")
-            raise BrokenStream(f"HTTP {response.status_code}: {refusal(body)}")
+            outcome.chunks = [body]
+            outcome.pause_s = failures.retry_after_s(response.headers)
+            raise BrokenStream(_refused(response, body))
         if request.stream:
-            await _read_stream(response, outcome)
+            await read_stream(response, outcome, request.stall_s)
         else:
-            await _read_whole(response, outcome)
+            await read_whole(response, outcome)
     got, first_s = outcome.received, response.extensions.get("first_body_s")
-    got.first_token_s = got.first_token_s if first_s is None else first_s
+    if first_s is not None:  # the body was kept until it was whole: its parts have no times
+        got.first_token_s, got.token_times = first_s, []
+    if request.extra is not OURS:
+        got.token_ids = None  # of whatever vocabulary, and nobody asked
     if got.finish_reason is None:
-        raise BrokenStream("the reply ended without a finish_reason")
+        raise BrokenStream(f"{failures.HALF}: ended without a finish_reason")
 
 
-async def _read_whole(response: httpx.Response, outcome: Outcome) -> None:
-    await response.aread()
-    outcome.chunks.append(response.text)
-    try:
-        body = response.json()
-    except (ValueError, RecursionError):
-        raise BrokenStream(f"not JSON: {response.text[:60]!r}") from None
-    outcome.received.take_whole(body)
-    outcome.received.first_token_s = now()
-
-
-async def _read_stream(response: httpx.Response, outcome: Outcome) -> None:
-    reader = SseReader()
-    outcome.chunks = reader.chunks
-    async for text in response.aiter_text():
-        for event in reader.feed(text):
-            outcome.received.take_delta(event, now())
-    reader.finish()
+def _refused(response: httpx.Response, body: str) -> str:
+    said = f"HTTP {response.status_code}: {refusal(body) or 'an empty body'}"
+    asked = response.headers.get("retry-after")
+    return f"{said} (Retry-After: {asked[:40]})" if asked else said

@@ -10,13 +10,14 @@ under the virtual clock and on a wall.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from engine.clock import now, sleep
-from lab.driver.client import Ask, Outcome, ask
+from lab.driver.client import OURS, Ask, Outcome, ask
 from lab.driver.seats import Seats
 from lab.driver.tools import follow_up
 
@@ -36,7 +37,8 @@ class Load:
     """How the sessions are driven. Durations in seconds, ``abort_rate`` per turn.
 
     A client that leaves does so a uniformly drawn part of ``abort_within_s`` after sending, each
-    time that it sends. ``retries`` is how often a turn that failed is asked again.
+    time that it sends. ``retries`` is how often a turn that failed is asked again. ``stall_s`` is
+    how long it waits for the next part of a stream, ``extra`` what this server knows of extensions.
     """
 
     concurrency: int = 60
@@ -48,6 +50,8 @@ class Load:
     retries: int = 0
     seed: int = 0
     model: str = "kvlab"
+    stall_s: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=lambda: OURS)
 
 
 @dataclass(frozen=True)
@@ -110,14 +114,22 @@ async def _turn(
 ) -> Outcome:
     load = lane.load
     request = Ask(
-        messages, plan.tools, load.stream, load.max_tokens, load.timeout_s, leave_s, load.model
+        messages=messages,
+        tools=plan.tools,
+        stream=load.stream,
+        max_tokens=load.max_tokens,
+        timeout_s=load.timeout_s,
+        leave_s=leave_s,
+        model=load.model,
+        stall_s=load.stall_s,
+        extra=load.extra,
     )
     outcome = await _try(plan, turn, request, lane)
     for _ in range(load.retries):
         if outcome.status not in AGAIN:
             break
         lane.recorder.retrying(plan, turn, outcome)
-        await sleep(RETRY_PAUSE_S)
+        await sleep(max(RETRY_PAUSE_S, outcome.pause_s))
         outcome = await _try(plan, turn, request, lane)
     lane.recorder.received(plan, turn, outcome)
     return outcome

@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab.driver.failures import MALFORMED
 from lab.driver.refusal import refusal
 from lab.driver.sse import BrokenStream
+
+PARTS = ("content", "reasoning_content", "reasoning", "tool_calls")
 
 MOST_TOKENS = 2**31 - 1  # what a column of the results database holds
 
@@ -29,6 +32,9 @@ class Received:
     usage: dict[str, Any] = field(default_factory=dict)
     request_id: str | None = None
     first_token_s: float | None = None
+    token_times: list[float] = field(default_factory=list)  # of each part of a stream
+    cached_tiers: dict[str, int] = field(default_factory=dict)
+    reasoning_key: str = "reasoning_content"  # what this server calls it
 
     def take_whole(self, body: Any) -> None:
         """Fill from a ``chat.completion`` object; raises ``BrokenStream`` where it is none."""
@@ -44,7 +50,7 @@ class Received:
         choice = self._head(body)
         message = choice.get("message") if choice else None
         if choice is None or not isinstance(message, dict):
-            raise BrokenStream(f"no choice in {str(body)[:60]!r}")
+            raise BrokenStream(f"{MALFORMED}: no choice in {str(body)[:60]!r}")
         self._text(message)
         self.tool_calls = [_whole_call(call) for call in message.get("tool_calls") or []]
         self._end(choice)
@@ -54,10 +60,10 @@ class Received:
         if choice is None:
             return
         delta = choice.get("delta") or {}
-        if self.first_token_s is None and any(
-            delta.get(key) for key in ("content", "reasoning_content", "tool_calls")
-        ):
-            self.first_token_s = now_s
+        if any(map(delta.get, PARTS)):
+            self.token_times.append(now_s)
+            if self.first_token_s is None:
+                self.first_token_s = now_s
         self._text(delta)
         for part in delta.get("tool_calls") or []:
             self._call(part)
@@ -67,30 +73,41 @@ class Received:
         """The assistant message that an agent puts into its conversation: what it received."""
         message: dict[str, Any] = {"role": "assistant", "content": self.content}
         if self.reasoning is not None:
-            message["reasoning_content"] = self.reasoning
+            message[self.reasoning_key] = self.reasoning
         if self.tool_calls:
             message["tool_calls"] = self.tool_calls
         return message
 
     def _head(self, body: Any) -> dict[str, Any] | None:
-        if not isinstance(body, dict) or "error" in body:
+        if not isinstance(body, dict) or body.get("error") is not None:
             raise BrokenStream(refusal(body))
         self.request_id = _utf8(body.get("id") or "") or self.request_id
-        self.usage = _counts(body.get("usage") or self.usage)
+        if body.get("usage"):
+            self.usage = _counts(body["usage"])
+        if body.get("sglext"):
+            self._tiers(body["sglext"])
         choices = body.get("choices") or []
         return choices[0] if choices else None
+
+    def _tiers(self, told: dict[str, Any]) -> None:
+        """Where the cached tokens lay, as SGLang says it: device, host, storage."""
+        tiers = told.get("cached_tokens_details") or {}
+        self.cached_tiers |= {tier: n for tier, n in tiers.items() if type(n) is int}
 
     def _text(self, part: dict[str, Any]) -> None:
         if part.get("content") is not None:
             self.content = (self.content or "") + _utf8(part["content"])
-        if part.get("reasoning_content") is not None:
-            self.reasoning = (self.reasoning or "") + _utf8(part["reasoning_content"])
+        for key in ("reasoning_content", "reasoning"):  # vLLM has said both, and one of them
+            if part.get(key) is not None:
+                self.reasoning_key = key
+                self.reasoning = (self.reasoning or "") + _utf8(part[key])
+                break
 
     def _call(self, part: dict[str, Any]) -> None:
         """Merge one delta of a call: the first names it, later ones add to its arguments."""
         index = part.get("index", 0)
         if index < 0:
-            raise BrokenStream(f"a tool call at {index}")
+            raise BrokenStream(f"{MALFORMED}: a tool call at {index}")
         if index == len(self.tool_calls):
             self.tool_calls.append(
                 {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
@@ -105,7 +122,9 @@ class Received:
         ids = choice.get("token_ids")
         if ids is not None:
             if not isinstance(ids, list) or any(type(token) is not int for token in ids):
-                raise BrokenStream(f"token_ids are not a list of numbers: {str(ids)[:60]}")
+                raise BrokenStream(
+                    f"{MALFORMED}: token_ids are not a list of numbers: {str(ids)[:60]}"
+                )
             self.token_ids = ids
 
 
@@ -115,14 +134,14 @@ def _counts(usage: Any) -> dict[str, Any]:
     counts = {key: usage.get(key) for key in ("prompt_tokens", "completion_tokens")}
     for key, count in {**counts, "cached_tokens": details.get("cached_tokens")}.items():
         if count is not None and not (type(count) is int and 0 <= count <= MOST_TOKENS):
-            raise BrokenStream(f"usage.{key} is no count of tokens: {str(count)[:60]}")
+            raise BrokenStream(f"{MALFORMED}: usage.{key} is no count of tokens: {str(count)[:60]}")
     return dict(usage)
 
 
 def _whole_call(call: Any) -> dict[str, Any]:
     """A call of a whole reply; what it lacks or what its arguments hold is for a detector."""
     if not isinstance(call, dict) or not isinstance(call.get("function") or {}, dict):
-        raise BrokenStream(f"not a tool call: {str(call)[:60]}")
+        raise BrokenStream(f"{MALFORMED}: not a tool call: {str(call)[:60]}")
     json.dumps(call, ensure_ascii=False).encode()
     return call
 
@@ -130,7 +149,7 @@ def _whole_call(call: Any) -> dict[str, Any]:
 def _utf8(text: Any) -> str:
     """The text, which must be one that a request can send back: half a surrogate pair is none."""
     if not isinstance(text, str):
-        raise BrokenStream(f"not text: {str(text)[:60]}")
+        raise BrokenStream(f"{MALFORMED}: not text: {str(text)[:60]}")
     text.encode()
     return text
 
@@ -141,4 +160,4 @@ def _shape(body: Any) -> Iterator[None]:
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise BrokenStream(f"not a reply ({error}): {str(body)[:60]}") from error
+        raise BrokenStream(f"{MALFORMED}: not a reply ({error}): {str(body)[:60]}") from error

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.text.tokenizer import EOS, decode
+from lab.driver.pace import gaps_ms
 from lab.records import Reply, SessionPlan
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 NS = 1_000_000_000
+MOST_KEPT = 64_000  # characters of a failed reply: its beginning, which says what it was
 
 
 class Recorder:
@@ -132,6 +134,19 @@ def raw_text(ids: Sequence[int] | None) -> str | None:
         return None
 
 
+def kept(outcome: Outcome) -> tuple[str, ...]:
+    """What came of a reply that failed, as it was cut, up to ``MOST_KEPT`` characters."""
+    if outcome.status not in ("transport_error", "timeout"):
+        return ()
+    room, chunks = MOST_KEPT, []
+    for chunk in outcome.chunks:
+        chunks.append(chunk[:room])
+        room -= len(chunk)
+        if room <= 0:
+            break
+    return tuple(chunks)
+
+
 def _unfinished(plan: SessionPlan, turn: int) -> Reply:
     return Reply(
         session=plan.index,
@@ -159,6 +174,7 @@ def _reply(plan: SessionPlan, turn: int, outcome: Outcome, start_s: float) -> Re
     """An outcome on the arm's clock; a client that left on purpose is owed nothing."""
     got, usage = outcome.received, outcome.received.usage
     first_s, done_s = got.first_token_s, outcome.done_s
+    last_s = got.token_times[-1] if got.token_times else None
     details = usage.get("prompt_tokens_details") or {}
     return replace(
         _unfinished(plan, turn),
@@ -177,4 +193,8 @@ def _reply(plan: SessionPlan, turn: int, outcome: Outcome, start_s: float) -> Re
         done_s=None if done_s is None else done_s - start_s,
         request_id=got.request_id,
         error=outcome.error,
+        last_token_s=None if last_s is None else last_s - start_s,
+        gaps_ms=gaps_ms(got.token_times),
+        cached_tiers=got.cached_tiers,
+        chunks=kept(outcome),
     )

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from lab.driver.failures import HALF, MALFORMED, NOTHING
+
 DONE = "[DONE]"
 
 
@@ -38,10 +40,13 @@ class SseReader:
 
     def finish(self) -> None:
         """Raise ``BrokenStream`` unless the stream said that it was done."""
+        if not any(self.chunks):
+            raise BrokenStream(f"{NOTHING}: the body is empty")
         if self._line.strip() or self._data:
-            raise BrokenStream(f"cut inside an event: {(self._line or self._data[0])[:60]!r}")
+            rest = (self._line or self._data[0])[:60]
+            raise BrokenStream(f"{HALF}: cut inside an event: {rest!r}")
         if not self.done:
-            raise BrokenStream(f"ended without {DONE}")
+            raise BrokenStream(f"{HALF}: ended without {DONE}")
 
     def _take(self, line: str) -> dict[str, Any] | None:
         if line:
@@ -49,12 +54,14 @@ class SseReader:
             if name == "data":
                 self._data.append(value.removeprefix(" "))
             elif name not in ("", "event", "id", "retry"):
-                raise BrokenStream(f"not an event: {line[:60]!r}")
+                raise BrokenStream(f"{MALFORMED}: not an event: {line[:60]!r}")
             return None
         data, self._data = "\n".join(self._data), []
         if data == DONE:
             self.done = True
             return None
+        if data and self.done:
+            raise BrokenStream(f"{MALFORMED}: an event after {DONE}: {data[:60]!r}")
         return _parse(data) if data else None
 
 
@@ -62,7 +69,7 @@ def _parse(data: str) -> dict[str, Any]:
     try:
         event = json.loads(data)
     except (ValueError, RecursionError):
-        raise BrokenStream(f"not JSON: {data[:60]!r}") from None
+        raise BrokenStream(f"{MALFORMED}: not JSON: {data[:60]!r}") from None
     if not isinstance(event, dict):
-        raise BrokenStream(f"not an object: {data[:60]!r}")
+        raise BrokenStream(f"{MALFORMED}: not an object: {data[:60]!r}")
     return event
