@@ -21,16 +21,14 @@ from kernels.stored_rows import StorePlan
 TOKENS, SMALL = 8_192, 33
 GOAL = Goal(1.5, "floor")
 INDEX_PLANS = [
-    *(StorePlan(*cut, 4) for cut in ((4, 1), (8, 2), (16, 2), (32, 4), (64, 16))),
-    *(StorePlan(*cut, 4, "early") for cut in ((8, 2), (16, 4), (32, 4), (32, 8), (64, 16))),
+    *(StorePlan(*cut, 4) for cut in ((4, 1), (8, 1), (8, 2), (16, 2), (32, 4))),
+    *(StorePlan(*cut, 4, "early") for cut in ((8, 1), (16, 1), (8, 2), (16, 2), (32, 4), (32, 8))),
     StorePlan(32, 4, 4, "overlapped"),
-    StorePlan(32, 4, 4, "alone"),
 ]
 LATENT_PLANS = [
     *(StorePlan(*cut, 8) for cut in ((16, 8), (32, 16), (64, 32))),
-    *(StorePlan(*cut, 8, "early") for cut in ((4, 2), (8, 4), (16, 8), (32, 16), (64, 32))),
+    *(StorePlan(*cut, 8, "early") for cut in ((2, 1), (4, 2), (8, 4), (16, 8), (32, 16), (64, 32))),
     *(StorePlan(*cut, 8, "overlapped") for cut in ((8, 4), (32, 16))),
-    StorePlan(32, 16, 8, "alone"),
 ]
 
 
