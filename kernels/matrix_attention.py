@@ -35,6 +35,7 @@ class AttentionPlan:
     block: int = 64
     warps: int = 8
     stages: int = 5  # two blocks of raw rows are on their way while one is worked on
+    early: bool = True  # slots are read before queries, and the first rows asked for
     overlap: bool = True  # the launch that combines begins while chunks end, and waits for them
 
 
@@ -123,16 +124,21 @@ def _above(sink, top):
 def _attend_kernel(
     q, slots, bias, sink, out, lse, code, rope, scale, code_page, scale_page, N, H,
     place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr,
-    STAGES: tl.constexpr, NATIVE: tl.constexpr,
+    STAGES: tl.constexpr, EARLY: tl.constexpr, NATIVE: tl.constexpr,
 ):  # fmt: skip
     # latents CHUNK * y .. of one segment
     b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
     real, row, c = h < H, b * H + h, tl.arange(0, 512)[None, :]
+    first = tl.program_id(1) * CHUNK
+    if EARLY:
+        i = first + tl.arange(0, BLOCK)
+        early = tl.load(slots + b * N + i, mask=i < N, other=0)
     query = tl.load(q + row[:, None] * 512 + c, mask=real[:, None], other=0.0)
     query = query if NATIVE else query.to(tl.float32)
     acc = tl.zeros((64, 512), tl.float32)
     top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64, 2, 8), tl.float32)
-    first = tl.program_id(1) * CHUNK
+    if EARLY:
+        _ask(code, tl.maximum(early, 0), code_page, TOKENS)
     for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=STAGES):
         i = start + tl.arange(0, BLOCK)
         slot = tl.load(slots + b * N + i, mask=i < N, other=-1)
@@ -221,7 +227,7 @@ def matrix_attention(
                 q, s.slots.contiguous(), bias[i], sink, part, part_lse,
                 *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
                 chunks, s.view.layout.page_tokens, p.chunk, p.block, p.stages,
-                not INTERPRETED, num_warps=p.warps,
+                p.early and not INTERPRETED, not INTERPRETED, num_warps=p.warps,
             )  # fmt: skip
         place += split
     if chunks > 1:

@@ -75,6 +75,7 @@ def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
     chunks = sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)})
     yield from map(AttentionPlan, chunks)
     yield AttentionPlan(chosen, stages=3)
+    yield AttentionPlan(chosen, early=False)
     if chosen < latents:
         yield AttentionPlan(chosen, overlap=False)
     for chunk in sorted({-(-c // 128) * 128 for c in chunks}):
@@ -82,8 +83,8 @@ def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
 
 
 def _name(plan: AttentionPlan) -> str:
-    apart = "" if plan.overlap else ", combined apart"
-    return f"chunks of {plan.chunk}, blocks of {plan.block}, {plan.stages} stages{apart}"
+    how = ("" if plan.early else ", queries first") + ("" if plan.overlap else ", combined apart")
+    return f"chunks of {plan.chunk}, blocks of {plan.block}, {plan.stages} stages{how}"
 
 
 def _inputs(
