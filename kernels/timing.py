@@ -21,12 +21,12 @@ Call = Callable[[Any], object]
 
 def replay_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> float:
     """Milliseconds of one call: the median over `repeats` replays of a graph that calls it on each
-    of `inputs` in turn.
+    of `inputs` in turn. The launch of the graph by the host is not in it.
     """
     graph = _captured(call, inputs)
     for _ in range(3):
         graph.replay()
-    return _median_ms(graph.replay, repeats) / len(inputs)
+    return float(median([_prepared_ms(graph.replay) for _ in range(repeats)])) / len(inputs)
 
 
 def eager_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> float:
@@ -44,15 +44,14 @@ def alternately_ms(
     works: Sequence[Callable[[], object]], repeats: int = 2 * REPEATS
 ) -> list[float]:
     """Milliseconds of each of `works`, medians of turns that alternate: for what shares a link
-    whose rate drifts. The device is busy while the host prepares a turn, whose part is not in it.
+    whose rate drifts. What the host does for a turn is not in it.
     """
     spent: list[list[float]] = [[] for _ in works]
     for work in works:
         work()
     for _ in range(repeats):
         for work, times in zip(works, spent, strict=True):
-            torch.cuda._sleep(SPIN_CYCLES)
-            times.append(_once_ms(work))
+            times.append(_prepared_ms(work))
     return [float(median(times)) for times in spent]
 
 
@@ -119,6 +118,12 @@ def _captured(call: Call, inputs: Sequence[Any]) -> torch.cuda.CUDAGraph:
 
 def _median_ms(work: Callable[[], object], repeats: int) -> float:
     return float(median([_once_ms(work) for _ in range(repeats)]))
+
+
+def _prepared_ms(work: Callable[[], object]) -> float:
+    """The device is busy while the host prepares the work."""
+    torch.cuda._sleep(SPIN_CYCLES)
+    return _once_ms(work)
 
 
 def _once_ms(work: Callable[[], object]) -> float:
