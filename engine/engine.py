@@ -114,6 +114,7 @@ class Engine:
             "free_pages": holdings.allocator.available,
             "cached_pages": holdings.cache.cached_pages,
             "running": len(self.scheduler.running),
+            "waiting": len(self.scheduler.queue.waiting),
             "counters": dict(self.events.counters),
             "geometry": [row.as_dict() for row in self.geometry],
         }

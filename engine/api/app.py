@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from engine import clock
-from engine.api import answers, request
+from engine.api import answers, metrics, request
 from engine.api.errors import (
     ApiError,
     error_body,
@@ -26,7 +26,7 @@ from engine.api.reply import Reply
 from engine.errors import RequestRefused, RoomFailed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
@@ -35,9 +35,11 @@ MODEL = "kvlab"
 _GONE = 499  # the client left; nobody reads this
 
 
-def create_app(engine: Engine, model: str = MODEL) -> Starlette:
-    """The application over a running ``engine``, which serves under the name ``model``."""
-    server = _Server(engine, model)
+def create_app(engine: Engine, model: str = MODEL, counters: Sequence[str] = ()) -> Starlette:
+    """The application over a running ``engine``, which serves under the name ``model``;
+    ``counters`` are those that `/metrics` tells from the start.
+    """
+    server = _Server(engine, model, counters)
     return Starlette(
         routes=[
             Route("/v1/chat/completions", server.chat, methods=["POST"]),
@@ -46,6 +48,8 @@ def create_app(engine: Engine, model: str = MODEL) -> Starlette:
             Route("/v1/models/{model}", server.one_model, methods=["GET"]),
             Route("/health", server.health, methods=["GET"]),
             Route("/server_info", server.server_info, methods=["GET"]),
+            Route("/get_server_info", server.server_info, methods=["GET"]),  # SGLang's name
+            Route("/metrics", server.metrics, methods=["GET"]),
         ],
         exception_handlers={
             ApiError: on_api_error,
@@ -59,8 +63,8 @@ def create_app(engine: Engine, model: str = MODEL) -> Starlette:
 class _Server:
     """The endpoints of one engine."""
 
-    def __init__(self, engine: Engine, model: str) -> None:
-        self._engine, self._model = engine, model
+    def __init__(self, engine: Engine, model: str, counters: Sequence[str]) -> None:
+        self._engine, self._model, self._counters = engine, model, counters
 
     async def chat(self, http: Request) -> Response:
         """Run one chat request; streamed or whole."""
@@ -112,6 +116,12 @@ class _Server:
     async def server_info(self, _: Request) -> JSONResponse:
         """The effective configuration, as the engine states it."""
         return JSONResponse(self._engine.info())
+
+    async def metrics(self, _: Request) -> Response:
+        """Exposure, violations and faults counted so far, and how full the engine is."""
+        engine = self._engine
+        text = metrics.exposition(engine.info(), engine.died is None, self._counters)
+        return Response(text, media_type=metrics.MEDIA_TYPE)
 
     def _card(self) -> dict[str, Any]:
         return {"id": self._model, "object": "model", "created": 0, "owned_by": "kvlab"}

@@ -85,7 +85,7 @@ class Pair:
     def info(self) -> dict[str, Any]:
         """The effective configuration and how full both sides are, JSON-ready."""
         prefill, decode = self.prefill[0].info(), self.decode[0].info()
-        full = ("free_pages", "cached_pages", "running")
+        full = ("free_pages", "cached_pages", "running", "waiting")
         return {
             **self.config.as_dict(),
             **{key: prefill[key] for key in full},
