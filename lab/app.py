@@ -32,6 +32,7 @@ from lab.commands import (
     run,
     runs,
     scenario,
+    serve,
     show,
     sweep,
     timeline,
@@ -68,6 +69,7 @@ for command in (
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(bench.app, name="bench")
 app.add_typer(kernels.app, name="kernels")
+app.command()(serve.serve)
 app.command()(catalog.catalog)
 app.command()(doctor.doctor)
 
