@@ -15,7 +15,7 @@ import asyncio
 import math
 import selectors
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -203,6 +203,14 @@ def is_virtual() -> bool:
 def wall_s() -> float:
     """Seconds of real time from an arbitrary origin: for reporting cost, never for a decision."""
     return time.perf_counter()
+
+
+def deadline(seconds: float) -> Callable[[], float]:
+    """How many of ``seconds`` of real time are left, never less than 0: for other processes, which
+    no loop of ours drives.
+    """
+    end = time.monotonic() + seconds
+    return lambda: max(0.0, end - time.monotonic())
 
 
 def cpu_s() -> float:
