@@ -1,0 +1,50 @@
+"""What a foreign log says last. One rule: one line, whatever the server prints.
+
+Rulers, carets and colours say nothing. Of a server that gave up, the last line that names an error
+says more than the ones that follow it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TAIL_BYTES = 64 * 1024
+LONGEST = 240
+COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+SAYS = re.compile(r"[^\W_]{2}")
+ERROR = re.compile(r"^(?:.*[\s)\]])?[\w.]*(?:Error|Exception|Interrupt)\b|\berror: ", re.MULTILINE)
+ELSEWHERE = ("see root cause above", "see stack trace")
+
+
+def tail(path: Path) -> list[str]:
+    """The meaningful lines at the end of a log, without our own first one."""
+    with path.open("rb") as log:
+        size = log.seek(0, 2)
+        log.seek(max(0, size - TAIL_BYTES))
+        text = log.read().decode(errors="replace")
+    lines = [COLOUR.sub("", line).strip() for line in re.split(r"[\r\n]+", text)]
+    return [line for line in lines if SAYS.search(line) and not line.startswith("$ ")]
+
+
+def last_line(path: Path) -> str:
+    """The last line; empty where nothing was said."""
+    lines = tail(path)
+    return _short(lines[-1]) if lines else ""
+
+
+def last_error(path: Path) -> str:
+    """The last line that names an error, else the last one; empty where nothing was said."""
+    errors = [line for line in tail(path) if ERROR.search(line) and not _elsewhere(line)]
+    return _short(errors[-1]) if errors else last_line(path)
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
+
+
+def _elsewhere(line: str) -> bool:
+    return any(words in line.casefold() for words in ELSEWHERE)
