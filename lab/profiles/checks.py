@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
-from lab.profiles.commands import PLACEHOLDER
+from lab.profiles.commands import DEFECT, PLACEHOLDER
 from lab.scenario.problem import Path, Problem, spell
 from lab.toggles import TOGGLES
 
@@ -58,7 +58,7 @@ def _nodes(profile: Profile) -> Iterator[Problem]:
             yield from _filled((*at, "env", name), text, accepted)
         yield from _filled((*at, "cwd"), node.cwd, accepted)
     for position, word in enumerate(profile.build):
-        yield from _filled(("build", position), word, ("build", *everywhere))
+        yield from _filled(("build", position), word, (DEFECT, *everywhere))
 
 
 def _command(

@@ -6,7 +6,7 @@ Placeholders in the words of a command:
     {port}            the node's own port; {node.port}, {node.name} those of any node
     {this_python}     the interpreter that kvlab runs under
     {toggles*}        the words of the toggles that concern the node
-    {build*}          the words of the build
+    {build*}          the words of the build; {defect} in them is each of its defects
     {param*}          a parameter, read as a shell would: none, one or many words
 """
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_.]*)(\*?)\}")
 EXAMPLE_PORT = 30_000
+DEFECT = "defect"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def commands(
     """
     if build and not profile.build:
         raise UserError(f"profile {profile.name}: takes no build; its server is what it is")
-    known = _known(profile, params, ports, build)
+    known = _known(profile, params, ports)
     asked = {**profile.defaults, **{k: v for k, v in settings.items() if k in profile.options}}
     return tuple(_command(profile, node, asked, known, build) for node in profile.nodes)
 
@@ -82,12 +83,10 @@ def boot_key(
 
 def model_name(profile: Profile, params: Mapping[str, str]) -> str:
     """The name under which the model is asked for; '' is the first that /v1/models lists."""
-    return _fill(profile.model, _known(profile, params, {}, ()))
+    return _fill(profile.model, _known(profile, params, {}))
 
 
-def _known(
-    profile: Profile, params: Mapping[str, str], ports: Mapping[str, int], build: Sequence[str]
-) -> dict[str, str]:
+def _known(profile: Profile, params: Mapping[str, str], ports: Mapping[str, int]) -> dict[str, str]:
     """What each placeholder stands for."""
     for name in params:
         if name not in profile.params:
@@ -100,7 +99,7 @@ def _known(
     python = {"this_python": sys.executable}
     texts = {name: _fill(value or "", python) for name, value in given.items()}
     numbers = {name: str(port) for name, port in ports.items()}
-    return {**python, **numbers, **texts, "build": ",".join(build)}
+    return {**python, **numbers, **texts}
 
 
 def _command(
@@ -114,7 +113,7 @@ def _command(
     chosen = [(o, asked[key]) for key, o in profile.options.items() if _concerns(o.nodes, node)]
     lists = {
         "toggles": [word for option, value in chosen for word in option.words(value)],
-        "build": [_fill(word, mine) for word in profile.build] if build else [],
+        "build": [_fill(word, {**mine, DEFECT: one}) for one in build for word in profile.build],
     }
     argv: list[str] = []
     for word in shlex.split(node.command):

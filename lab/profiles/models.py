@@ -69,7 +69,7 @@ class Profile(Frozen):
     """One kind of server. Nodes start in their order, each once the one before it is ready.
 
     ``params`` are texts by name, None where the user must give one; ``build`` is the command's
-    words for the defects of a build, none where the server takes no build.
+    words for each defect of a build, none where the server takes no build.
     """
 
     name: Name
