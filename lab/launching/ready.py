@@ -1,4 +1,4 @@
-"""Whether a node answers yet, or no more. One rule: a death ends the wait at once, with its reason."""
+"""Whether a node answers yet, or no more. One rule: a death ends the wait at once, and says why."""
 
 from __future__ import annotations
 
