@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.errors import UserError
 from lab.targets import TARGETS, Task
 from lab.workloads import resolve
 
@@ -29,9 +28,6 @@ def run_arm(
     ``progress(done, due)`` is called after every reply; the arm ends early at the first event of
     which ``watch`` says so. Raises ``LabError``.
     """
-    targets = TARGETS.all()
-    if scenario.target not in targets:
-        raise UserError(f"target: unknown {scenario.target!r}; accepted: {', '.join(targets)}")
     load = scenario.workload
     workload = resolve(load.kind, load.preset, scenario.load(arm))
     task = Task(
@@ -45,4 +41,4 @@ def run_arm(
         watch=watch,
         clock=scenario.clock,
     )
-    return targets[scenario.target](task)
+    return TARGETS.all()[scenario.target.name](task)

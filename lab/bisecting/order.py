@@ -73,8 +73,9 @@ def ordered(file: Path, order: Order) -> Scenario:
     """The scenario of the file as the order patches it, nothing fixed yet; raises `UserError`."""
     check(order)
     scenario = capped(load_scenario(file, order.sets, order.seed, here=True), order.sessions)
-    if scenario.target != TARGET:
-        raise UserError(f"{file}: target: cannot bisect {scenario.target!r}; accepted: {TARGET}")
+    if not scenario.target.bundled:
+        name = scenario.target.name
+        raise UserError(f"{file}: target: cannot bisect {name!r}; accepted: {TARGET}")
     if not scenario.toggles:
         accepted = "toggles: {KEY: {bad: VALUE, good: VALUE}}"
         raise UserError(f"{file}: toggles: is missing, so there is nothing to flip; add {accepted}")

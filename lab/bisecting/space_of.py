@@ -16,11 +16,11 @@ from lab.bisect.space import Space
 from lab.scenario.campaign import numeric
 from lab.scenario.models import Arm
 from lab.scenario.needs import needs
-from lab.toggles import TOGGLES
 
 if TYPE_CHECKING:
     from lab.bisect.space import Config
     from lab.scenario.models import Flip, Scenario
+    from lab.toggles.registry import Toggle
 
 Levels = tuple[Any, ...]
 
@@ -37,9 +37,9 @@ def ladders_of(scenario: Scenario) -> dict[str, Levels]:
     levels only where the file gives some.
     """
     made = {
-        key: _ladder(key, flip, scenario.bisect.ladders.get(key, ()))
+        key: _ladder(scenario.known[key], flip, scenario.bisect.ladders.get(key, ()))
         for key, flip in scenario.toggles.items()
-        if numeric(key)
+        if numeric(scenario.known[key])
     }
     return {key: levels for key, levels in made.items() if levels}
 
@@ -52,12 +52,12 @@ def arm_of(scenario: Scenario, config: Config, name: str = "trial") -> Arm:
     return Arm(name=name, overrides={**overrides, **dict(config.levels)})
 
 
-def _ladder(key: str, flip: Flip, asked: Sequence[Any]) -> Levels:
-    if TOGGLES.all()[key].zero and 0 in (flip.bad, flip.good):
+def _ladder(toggle: Toggle, flip: Flip, asked: Sequence[Any]) -> Levels:
+    if toggle.zero and 0 in (flip.bad, flip.good):
         return _from_amount(flip, asked) if asked else ()
     if asked:
         return tuple(sorted({flip.good, flip.bad, *asked}, reverse=flip.bad < flip.good))
-    domain = TOGGLES.all()[key].domain
+    domain = toggle.domain
     inner = [_snapped(level, domain.step) for level in ladder(flip.good, flip.bad)[1:-1]]
     between = [it for it in inner if _accepted(it, domain.type) and it not in (flip.good, flip.bad)]
     return flip.good, *dict.fromkeys(between), flip.bad

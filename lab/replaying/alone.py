@@ -35,7 +35,7 @@ def alone(
         "name": name,
         "about": about,
         "build": list(scenario.build),
-        "target": scenario.target,
+        "target": scenario.target.document(),
         "workload": dict(workload),
         "engine": dict(engine),
         "arms": [{"name": arm}],

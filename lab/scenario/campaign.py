@@ -5,17 +5,19 @@ One rule: a key that is left out takes the search's own default (`lab.bisect.par
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pydantic import Field
 
-from lab.scenario.strict import model
-from lab.toggles import TOGGLES
+from lab.scenario.strict import Strict, model
 from lab.toggles.domain import Domain, choice, count, number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import BaseModel
+
+    from lab.toggles.registry import Toggle
 
 BISECT: dict[str, tuple[Domain, str]] = {
     "budget": (count(1, 10_000_000), "sessions that the search may drive"),
@@ -33,30 +35,39 @@ BISECT: dict[str, tuple[Domain, str]] = {
 WEIGHT = number(0.01, 100)  # times likelier than a toggle without a weight
 
 
-@functools.cache
-def bisect_keys() -> type[BaseModel]:
-    """The mapping `bisect`, each key optional."""
+def bisect_keys(
+    toggles: Mapping[str, Toggle], name: str = "", base: type[BaseModel] = Strict
+) -> type[BaseModel]:
+    """The mapping `bisect`, each key optional; ``name`` and ``base`` as of the file's shape."""
     fields: dict[str, Any] = {
         key: (Annotated[domain.type, Field(description=about)], None)
         for key, (domain, about) in BISECT.items()
     }
     likelier = "how many times likelier than the others a toggle is to blame"
-    weights = model("Weights", dict.fromkeys(TOGGLES.all(), (WEIGHT.type, None)))
+    weights = model(f"{name}Weights", dict.fromkeys(toggles, (WEIGHT.type, None)), base)
     fields["weights"] = (Annotated[weights, Field(description=likelier)], None)
     levels = "the values between good and bad at which a numeric culprit is tried"
-    fields["ladders"] = (Annotated[ladders(), Field(description=levels)], None)
-    return model("Bisect", fields)
+    fields["ladders"] = (Annotated[ladders(toggles, name, base), Field(description=levels)], None)
+    return model(f"{name}Bisect", fields)
 
 
-@functools.cache
-def ladders() -> type[BaseModel]:
+def ladders(
+    toggles: Mapping[str, Toggle], name: str = "", base: type[BaseModel] = Strict
+) -> type[BaseModel]:
     """For each toggle a list of its values."""
-    return model("Ladders", {key: (_values(t.domain), None) for key, t in TOGGLES.all().items()})
+    fields = {key: (_values(t.domain), None) for key, t in toggles.items()}
+    return model(f"{name}Ladders", fields, base)
 
 
-def numeric(key: str) -> bool:
-    """Whether the toggle's values are numbers, so that some lie between others."""
-    return type(TOGGLES.all()[key].default) in (int, float)
+def numeric(toggle: Toggle) -> bool:
+    """Whether the toggle's values are numbers, so that some lie between others.
+
+    A default of None leaves the choice to the server, so then its type is asked.
+    """
+    if toggle.default is not None:
+        return type(toggle.default) in (int, float)
+    kind = toggle.domain.type
+    return (get_args(kind)[0] if get_origin(kind) is Annotated else kind) in (int, float)
 
 
 def _values(domain: Domain) -> Any:

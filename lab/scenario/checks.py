@@ -37,6 +37,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _build(scenario)
     yield from check_search(scenario)
     yield from _expectations(scenario)
+    yield from _clock(scenario)
     for one in placed(scenario):
         if not (scenario.arms and one.arm in scenario.ends):
             yield from _sizes(scenario, one)
@@ -47,7 +48,7 @@ def unsearchable(scenario: Scenario) -> Iterator[Problem]:
 
     The arms of the file may be run all the same, so this is no mistake until somebody bisects.
     """
-    if scenario.clock == "wall":
+    if scenario.clock == "wall" and scenario.target.bundled:
         yield Problem(("clock",), "a search runs trials again, which no wall clock does", "virtual")
     yield from no_device(scenario)
     for one in placed(scenario):
@@ -57,12 +58,17 @@ def unsearchable(scenario: Scenario) -> Iterator[Problem]:
 
 def missing(scenario: Scenario) -> Iterator[Problem]:
     """What is not installed here of what the first such arm needs: it can be read, and not run."""
-    spelled = [one for one in placed(scenario) if one.arm in (scenario.arms or scenario.ends)]
-    for one in spelled:
+    for one in _spelled(scenario):
         found = list(_absent(scenario, one))
         yield from found
         if found:
             return
+
+
+def _spelled(scenario: Scenario) -> list[Placed]:
+    """The arms that run in this process: what another server needs, it says itself."""
+    arms = (scenario.arms or scenario.ends) if scenario.target.bundled else ()
+    return [one for one in placed(scenario) if one.arm in arms]
 
 
 def _absent(scenario: Scenario, one: Placed) -> Iterator[Problem]:
@@ -77,8 +83,7 @@ def _absent(scenario: Scenario, one: Placed) -> Iterator[Problem]:
 
 def no_device(scenario: Scenario) -> Iterator[Problem]:
     """The first arm whose device this machine lacks. A file is none the worse for it elsewhere."""
-    spelled = [one for one in placed(scenario) if one.arm in (scenario.arms or scenario.ends)]
-    for one in spelled:
+    for one in _spelled(scenario):
         found = list(_elsewhere(scenario, one))
         yield from found
         if found:
@@ -93,7 +98,9 @@ def _elsewhere(scenario: Scenario, one: Placed) -> Iterator[Problem]:
 
 
 def refusal(scenario: Scenario, arm: Arm) -> str:
-    """Why this arm cannot be run here, in one line; empty where it can."""
+    """Why this arm cannot be run here, in one line; empty where it can, or only trying tells."""
+    if not scenario.target.bundled:
+        return ""
     one = Placed(arm, ())
     every = _sizes(scenario, one), _absent(scenario, one), _elsewhere(scenario, one)
     for found in chain.from_iterable(every):
@@ -112,7 +119,15 @@ def _arms(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(("arms", index, "name"), "'*' stands for every other arm in `expect`")
 
 
+def _clock(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.clock == "virtual" and not scenario.target.bundled:
+        yield Problem(("clock",), "a server of its own has the wall's clock only", "wall")
+
+
 def _build(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.build and not scenario.target.takes_build:
+        what = f"{scenario.target.name} takes no build: its server is what it is"
+        yield Problem(("build",), what, "none, or the target bundled or kvlab_serve")
     known = tuple(catalog())
     for index, name in enumerate(scenario.build):
         if name not in known:
@@ -154,6 +169,9 @@ def _sizes(scenario: Scenario, one: Placed) -> Iterator[Problem]:
     """Whether the arm's load can be made, and its engine can hold one conversation of it."""
     settings = scenario.settings(one.arm)
     load = scenario.workload
+    if not scenario.target.bundled:
+        yield from _load(scenario, one)
+        return
     try:
         config = to_engine_config(settings, build=scenario.build, seed=scenario.seed)
         check_peers(config)
@@ -179,6 +197,15 @@ def _sizes(scenario: Scenario, one: Placed) -> Iterator[Problem]:
         yield Problem(blame, f"{what} a healthy engine would miss entries", f"at least {least}")
     elif (large := too_large(config)) is not None:
         yield _at(scenario, one, large, SIZES)
+
+
+def _load(scenario: Scenario, one: Placed) -> Iterator[Problem]:
+    """Whether the arm's load can be made."""
+    load = scenario.workload
+    try:
+        resolve(load.kind, load.preset, scenario.load(one.arm))
+    except ValidationError as error:
+        yield replace(problem(error.errors()[0]), path=("workload",))
 
 
 def _smaller_pool(config: EngineConfig) -> tuple[str, int]:

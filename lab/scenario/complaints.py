@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lab.scenario.fields import accepted_at, keys_at, workloads
+from lab.scenario.fields import the_bundled, workloads
 from lab.scenario.problem import MISSING, Path, Problem, spell
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
+
+    from lab.scenario.fields import Shape
 
 TYPES = {
     "string": "text",
@@ -34,26 +36,28 @@ LIMITS = {
 NUMBERS: dict[Any, str] = {int: "a whole number", float: "a number"}
 
 
-def problems(error: ValidationError, under: Path = ()) -> list[Problem]:
+def problems(error: ValidationError, under: Path = (), shape: Shape | None = None) -> list[Problem]:
     """Every mistake of the file as a `Problem`; ``under`` is where the validated part stands."""
-    return [problem(details, under) for details in error.errors(include_url=False)]
+    return [problem(details, under, shape) for details in error.errors(include_url=False)]
 
 
-def problem(details: ErrorDetails, under: Path = ()) -> Problem:
-    """One of pydantic's errors, told in our words."""
+def problem(details: ErrorDetails, under: Path = (), shape: Shape | None = None) -> Problem:
+    """One of pydantic's errors, told in our words; ``shape`` is the file's, if not the bundled."""
+    shape = shape or the_bundled()
     loc = (*under, *details["loc"])
     path, kind = _path(loc), details["type"]
     if kind == "extra_forbidden":
-        return _unknown_key(path, keys_at(loc[:-1]))
+        return _unknown_key(path, shape.keys_at(loc[:-1]), shape)
     if kind == "missing":
-        return Problem(path, MISSING, accepted_at(path)[0])
+        return Problem(path, MISSING, shape.accepted_at(path)[0])
     if kind == "value_error":
         return Problem(path, str(details["ctx"]["error"]))
     if kind.startswith("union_tag"):
         path = (*path, "kind")
         if kind == "union_tag_not_found":
-            return Problem(path, MISSING, accepted_at(path)[0])
-    return _wrong_value(path, kind, details.get("input"), details.get("ctx", {}), bounds(loc))
+            return Problem(path, MISSING, shape.accepted_at(path)[0])
+    accepted = shape.accepted_at(path)
+    return _wrong_value(path, details, bounds(loc), *accepted)
 
 
 def bounds(loc: tuple[str | int, ...]) -> str:
@@ -76,18 +80,20 @@ def bounds(loc: tuple[str | int, ...]) -> str:
     return ""
 
 
-def _unknown_key(path: Path, keys: tuple[str, ...]) -> Problem:
+def _unknown_key(path: Path, keys: tuple[str, ...], shape: Shape) -> Problem:
     given = str(path[-1])
     accepted = ", ".join(keys)
-    if len(path) == 1 and given in keys_at(("engine",)):
+    if len(path) == 1 and given in shape.toggles:
         accepted += f" (did you mean 'engine.{given}'?)"
     return Problem(path, "unknown key", accepted, given, keys)
 
 
-def _wrong_value(path: Path, kind: str, given: Any, ctx: dict[str, Any], bound: str) -> Problem:
+def _wrong_value(
+    path: Path, details: ErrorDetails, bound: str, words: str, options: tuple[str, ...]
+) -> Problem:
+    kind, given, ctx = details["type"], details.get("input"), details.get("ctx", {})
     if isinstance(given, dict) and "kind" in given and path == ("workload", "kind"):
         given = given["kind"]
-    words, options = accepted_at(path)
     words = words or bound
     if not words and kind in LIMITS:
         name, phrase = LIMITS[kind]

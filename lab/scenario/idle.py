@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.scenario.placed import placed
-from lab.toggles import TOGGLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,8 +36,8 @@ def _off(
     settings = [scenario.settings(arm) for arm in arms]
     found: dict[tuple[str, ...], list[str]] = {}
     for key in given:
-        needs = TOGGLES.all()[key].needs
-        if needs and not any(values[switch] for values in settings for switch in needs):
+        needs = scenario.known[key].needs
+        if needs and not any(values.get(switch) for values in settings for switch in needs):
             found.setdefault(needs, []).append(key)
     return found
 

@@ -154,7 +154,7 @@ def _base(target: TargetSpec, preset: str) -> dict[str, Any]:
 
     It may stand behind a profile; what another engine calls by the same name is not meant.
     """
-    toggles, ours = target.toggles, target.bundled or target.takes_build
+    toggles, ours = target.toggles, target.takes_build
     return {
         **{key: toggle.default for key, toggle in toggles.items()},
         **{

@@ -7,9 +7,14 @@ mistake in it into one line.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+from lab.targets.spec import TargetSpec
+
+if TYPE_CHECKING:
+    from lab.toggles.registry import Toggle
 
 Verdict = Literal["clean", "corrupt", "inconclusive", "wedged", "nondeterministic", "parser_fault"]
 Clock = Literal["virtual", "wall"]
@@ -75,7 +80,7 @@ class Scenario(Frozen):
     name: str
     about: str
     build: tuple[str, ...]
-    target: str
+    target: TargetSpec
     clock: Clock
     workload: Workload
     engine: dict[str, Any]
@@ -89,6 +94,11 @@ class Scenario(Frozen):
     constraints: dict[str, dict[str, Any]] = {}  # a toggle -> what else must be bad, at its value
     bisect: Search = Search()
     sweep: dict[str, tuple[Any, ...]] = {}  # one toggle and the values at which it is run
+
+    @property
+    def known(self) -> dict[str, Toggle]:
+        """Every toggle that an arm may set on this target."""
+        return self.target.toggles
 
     @property
     def ends(self) -> tuple[Arm, ...]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.toggles import TOGGLES
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -31,11 +29,11 @@ def idle(scenario: Scenario) -> dict[str, tuple[str, ...]]:
     if not scenario.ends:
         return {}
     settings = scenario.settings(scenario.ends[0])
-    every = {key: TOGGLES.all()[key].needs for key in scenario.toggles}
+    every = {key: scenario.known[key].needs for key in scenario.toggles}
     return {
         key: switches
         for key, switches in every.items()
-        if switches and not any(settings[switch] for switch in switches)
+        if switches and not any(settings.get(switch) for switch in switches)
     }
 
 
@@ -58,7 +56,7 @@ def cycle(needed: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
 def _switches(scenario: Scenario, key: str) -> frozenset[str]:
     """The switch on offer without which the toggle has no effect."""
     bad, good = (scenario.settings(arm) for arm in scenario.ends)
-    on = [switch for switch in TOGGLES.all()[key].needs if bad[switch] or good[switch]]
+    on = [switch for switch in scenario.known[key].needs if bad.get(switch) or good.get(switch)]
     if len(on) == 1 and on[0] in scenario.toggles and bad[on[0]] and not good[on[0]]:
         return frozenset(on)
     return frozenset()

@@ -11,7 +11,6 @@ from lab.scenario.loader import parse_scenario
 from lab.scenario.models import EVERY_OTHER_ARM, Scenario
 from lab.scenario.patches import value_of
 from lab.scenario.problem import did_you_mean
-from lab.toggles import TOGGLES
 
 
 def pair(scenario: Scenario, names: Sequence[str], toggle: str | None) -> Scenario:
@@ -23,7 +22,7 @@ def pair(scenario: Scenario, names: Sequence[str], toggle: str | None) -> Scenar
         return _with(scenario, _named(scenario, names), "arms A B")
     if names:
         raise ScenarioError(f"--toggle {toggle}: makes its own arms; leave out {names[0]!r}")
-    return _with(scenario, _flipped(toggle), f"--toggle {toggle}")
+    return _with(scenario, _flipped(scenario, toggle), f"--toggle {toggle}")
 
 
 def _named(scenario: Scenario, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -46,14 +45,14 @@ def _named(scenario: Scenario, names: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _flipped(toggle: str) -> list[dict[str, Any]]:
+def _flipped(scenario: Scenario, toggle: str) -> list[dict[str, Any]]:
     key, equals, values = toggle.partition("=")
     first, comma, second = values.partition(",")
     if not (equals and comma and first.strip() and second.strip()):
         raise ScenarioError(f"--toggle {toggle}: not a toggle; accepted: KEY=A,B")
-    if key not in TOGGLES.all():
-        hint = did_you_mean(key, TOGGLES.all())
-        accepted = ", ".join(TOGGLES.all())
+    if key not in scenario.known:
+        hint = did_you_mean(key, scenario.known)
+        accepted = ", ".join(scenario.known)
         raise ScenarioError(f"--toggle {toggle}: unknown key {key!r}; accepted: {accepted}{hint}")
     sides = [value_of(side, f"--toggle {toggle}") for side in (first, second)]
     if sides[0] == sides[1]:

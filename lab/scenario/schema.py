@@ -5,14 +5,51 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lab.scenario.fields import scenario_file
+from pydantic.json_schema import models_json_schema
+
+from lab.scenario.fields import Shape, the_bundled
+from lab.scenario.strict import Loose
+from lab.targets.spec import BUNDLED, TargetSpec
+
+A_SERVER = {
+    "anyOf": [
+        {"type": "string", "description": "a base URL, a launch profile's name or its file"},
+        {
+            "type": "object",
+            "required": ["base_url"],
+            "additionalProperties": False,
+            "properties": {key: {"type": "string"} for key in ("base_url", "model", "api_key_env")},
+        },
+        {
+            "type": "object",
+            "required": ["profile"],
+            "properties": {"profile": {"type": "string"}},
+            "additionalProperties": {"type": ["string", "number", "boolean"]},
+        },
+    ]
+}
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of a scenario file."""
-    body = _without_nulls(scenario_file().model_json_schema())
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kvlab scenario"}
-    return {**head, **{key: value for key, value in body.items() if key != "title"}}
+    """JSON Schema (2020-12) of a scenario file.
+
+    For the bundled engine it knows every key; for others those of the load, and leaves what a
+    profile adds to `kvlab scenario check`.
+    """
+    ours, others = the_bundled().file, Shape(TargetSpec("url", "").toggles, "Any", Loose).file
+    _, made = models_json_schema([(ours, "validation"), (others, "validation")])
+    defs = _without_nulls(made["$defs"])
+    defs[ours.__name__]["properties"]["target"] = {"const": BUNDLED, "default": BUNDLED}
+    defs[others.__name__]["properties"] |= {"target": A_SERVER, "clock": {"const": "wall"}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "kvlab scenario",
+        "$defs": defs,
+        "type": "object",
+        "if": {"properties": {"target": {"const": BUNDLED}}},
+        "then": {"$ref": f"#/$defs/{ours.__name__}"},
+        "else": {"$ref": f"#/$defs/{others.__name__}"},
+    }
 
 
 def text() -> str:

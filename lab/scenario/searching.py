@@ -14,7 +14,6 @@ from lab.scenario.campaign import numeric
 from lab.scenario.models import Search
 from lab.scenario.needs import cycle, idle, needs
 from lab.scenario.problem import MISSING, Path, Problem, spell
-from lab.toggles import TOGGLES
 
 if TYPE_CHECKING:
     from lab.scenario.models import Scenario
@@ -91,10 +90,10 @@ def _ladders(scenario: Scenario) -> Iterator[Problem]:
     for key, values in scenario.bisect.ladders.items():
         place = ("bisect", "ladders", key)
         yield from _offered(scenario, place, key)
-        yield from _values(place, key, values)
+        yield from _values(scenario, place, key, values)
         low, high = _scale(scenario, key)
         for index, value in enumerate(values):
-            if numeric(key) and not low <= value <= high:
+            if numeric(scenario.known[key]) and not low <= value <= high:
                 what = f"{spell(value)} does not lie between good and bad"
                 yield Problem((*place, index), what, f"from {spell(low)} to {spell(high)}")
 
@@ -102,7 +101,7 @@ def _ladders(scenario: Scenario) -> Iterator[Problem]:
 def _scale(scenario: Scenario, key: str) -> tuple[Any, Any]:
     """The least and the greatest level of a number; no bounds where 0 is no amount."""
     flip = scenario.toggles.get(key)
-    if flip is None or (TOGGLES.all()[key].zero and 0 in (flip.bad, flip.good)):
+    if flip is None or (scenario.known[key].zero and 0 in (flip.bad, flip.good)):
         return float("-inf"), float("inf")
     low, high = sorted((flip.bad, flip.good))
     return low, high
@@ -113,15 +112,15 @@ def _sweep(scenario: Scenario) -> Iterator[Problem]:
         if index:
             what = f"a sweep turns one knob, and {next(iter(scenario.sweep))} is one already"
             yield Problem(("sweep", key), what)
-        yield from _values(("sweep", key), key, values)
+        yield from _values(scenario, ("sweep", key), key, values)
         if len(values) == 1:
             yield Problem(("sweep", key), "one value is no sweep", "a list of at least 2")
 
 
-def _values(place: Path, key: str, values: Sequence[Any]) -> Iterator[Problem]:
+def _values(scenario: Scenario, place: Path, key: str, values: Sequence[Any]) -> Iterator[Problem]:
     """Whether a ladder is one: numbers, each once."""
-    if not numeric(key):
-        accepted = ", ".join(other for other in TOGGLES.all() if numeric(other))
+    if not numeric(scenario.known[key]):
+        accepted = ", ".join(other for other, t in scenario.known.items() if numeric(t))
         yield Problem(place, "is not a number, so no value lies between others", accepted)
     for index, value in enumerate(values):
         if value in values[:index]:

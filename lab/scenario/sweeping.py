@@ -13,7 +13,6 @@ from lab.scenario.document import Patch
 from lab.scenario.loader import parse_scenario
 from lab.scenario.patches import value_of
 from lab.scenario.problem import did_you_mean
-from lab.toggles import TOGGLES
 
 if TYPE_CHECKING:
     from lab.scenario.models import Scenario
@@ -35,17 +34,17 @@ def swept(scenario: Scenario, toggle: str | None) -> Scenario:
             raise ScenarioError(f"{scenario.path}: {what}")
         ((key, own),) = scenario.sweep.items()
         return _with(scenario, key, list(own), "sweep")
-    key, levels = _asked(toggle)
+    key, levels = _asked(scenario, toggle)
     return _with(scenario, key, levels, f"--toggle {toggle}")
 
 
-def _asked(toggle: str) -> tuple[str, list[Any]]:
+def _asked(scenario: Scenario, toggle: str) -> tuple[str, list[Any]]:
     """The knob and its levels as typed."""
     key, equals, text = toggle.partition("=")
     if not equals or not text.strip():
         raise ScenarioError(f"--toggle {toggle}: not a ladder; accepted: {ACCEPTED}")
-    if key not in TOGGLES.all():
-        accepted, hint = ", ".join(TOGGLES.all()), did_you_mean(key, TOGGLES.all())
+    if key not in scenario.known:
+        accepted, hint = ", ".join(scenario.known), did_you_mean(key, scenario.known)
         raise ScenarioError(f"--toggle {toggle}: unknown key {key!r}; accepted: {accepted}{hint}")
     parts = text.split(RANGE) if RANGE in text else text.split(",")
     levels = [value_of(part, f"--toggle {toggle}") for part in parts]

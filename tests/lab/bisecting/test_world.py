@@ -18,6 +18,7 @@ from lab.records import ArmHistory
 from lab.scenario.loader import parse_scenario
 from lab.scenario.models import Scenario
 from lab.targets import TARGETS, Task
+from lab.targets.spec import TargetSpec
 from lab.trial import run_arm
 from tests.lab.replies import EXPECTED, TOOLS, said
 from tests.lab.samples import VIOLATION, history
@@ -41,6 +42,7 @@ engine: {radix: false}
 toggles:
   graph: {bad: true, good: false}
 """
+FAKE = TargetSpec("bundled", "fake")
 WRONG = EXPECTED.replace("MINE12345", "MINE12354")
 BOTH = Config(frozenset({"index_k", "graph"}))
 TIERS = Config(frozenset({"hicache"}))
@@ -82,7 +84,7 @@ def scenario(monkeypatch: pytest.MonkeyPatch) -> Scenario:
     """A scenario whose target is the fake."""
     TARGETS.all()
     monkeypatch.setitem(TARGETS._items, "fake", fake)
-    return parse_scenario(TEXT, "fake.yaml").model_copy(update={"target": "fake"})
+    return parse_scenario(TEXT, "fake.yaml").model_copy(update={"target": FAKE})
 
 
 def probed(scenario: Scenario, config: Config, *, outcome: str = "corrupt") -> Trial:

@@ -73,7 +73,7 @@ MISTAKES = {
     "defect twice": ("stale_slots]", "stale_slots, padded_scatter_stale_slots]", 4, "twice", ""),
     "unknown clock": ("target:", "clock: wal\ntarget:", 5, "clock: 'wal' is not", "'wall'"),
     "unknown device": ("graph: true", "device: cda", 7, "engine.device: 'cda' is", "'cuda'"),
-    "unknown target": ("bundled", "http://host", 5, "'http://host' is not", "bundled"),
+    "unknown target": ("bundled", "bundeld", 5, "target: 'bundeld' is not", "'bundled'"),
 }
 
 
