@@ -6,8 +6,10 @@ An arm's verdict is the first that holds:
 ``parser_fault``      the texts are right and some were parsed otherwise than they read
 ``wedged``            the clock stalled, the engine said that it makes no progress, or a client
                       waited in vain while nothing at all went on
-``nondeterministic``  an arm of equal configuration and seed has another history
-``inconclusive``      replies are missing, a detector failed, or a toggle was never exercised
+``nondeterministic``  an arm of equal configuration and seed has another history, or the same
+                      question another reply
+``inconclusive``      replies are missing, a detector failed, a server does not run with what it
+                      was asked to, or a toggle was never exercised
 ``clean``             every reply that was due came, and is right; its reason tells how many tries
                       failed before, and which faults the engine had meanwhile
 
@@ -25,15 +27,16 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from lab.again import told_again
 from lab.alike import alike
 from lab.asking import unlike_its_file
 from lab.copies import stored_geometry
 from lab.detectors import Kind, examine, worst
 from lab.detectors.surface import finished, whole
-from lab.exposure import exposure, faults, unexercised, violations
+from lab.exposure import exposure, faults, is_foreign, unexercised, violations
 from lab.joins import joined
 from lab.mismatches import mismatches
-from lab.planned import context_of
+from lab.planned import context_of, first_replies
 from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
 from lab.remedies import explained
 from lab.rooms import counted, failures
@@ -81,7 +84,7 @@ def judge_arm(
     texts = (
         {(r.session, r.turn): whole(r) for r in twin.replies if r.status == "ok"} if twin else {}
     )
-    context = context_of(history.events, texts)
+    context = context_of(history.events, texts | first_replies(history))
     findings = [found for reply in history.replies for found in examine(reply, context)]
     named = _named(findings, Kind.CORRUPT)
     sessions = {session for session, _ in named}
@@ -100,7 +103,7 @@ def judge_arm(
         ci95=wilson(len(sessions), owed),
         outcomes=dict(Counter(found.detector for found in named.values()).most_common()),
         violations=violations(history.counters),
-        exposure=exposure(counted(history)),
+        exposure=exposure(counted(history), is_foreign(history)),
         verdict=verdict,
         expected=expected_verdict(expect, history.name),
         history_digest=history.history_digest,
@@ -161,12 +164,28 @@ def _wanted(expect: Expect | None, name: str) -> Any:
 def _conclude(
     history: ArmHistory, findings: Sequence[Finding], twin: ArmHistory | None
 ) -> tuple[str, str]:
-    """The verdict, and one phrase of reason where the numbers do not say it."""
+    """The verdict, and one phrase of reason where the numbers do not say it.
+
+    What failed failed, whatever the server ran with: the reason then tells that it was not this
+    configuration.
+    """
+    verdict, reason = _concluded(history, findings, twin)
+    other = not_effective(history)
+    if other and other not in reason:
+        reason = f"{other}; {reason}" if reason else other
+    return verdict, reason
+
+
+def _concluded(
+    history: ArmHistory, findings: Sequence[Finding], twin: ArmHistory | None
+) -> tuple[str, str]:
+    """The verdict on what happened."""
     broken, stuck = violations(history.counters), wedge(history) or ""
     if _named(findings, Kind.CORRUPT):
         return "corrupt", stuck
     if broken:
-        shown = f"no reply shows it, the ledger does: {', '.join(broken)}"
+        who = "the server's own count" if is_foreign(history) else "the ledger"
+        shown = f"no reply shows it, {who} does: {', '.join(broken)}"
         return "corrupt", f"{shown}; {stuck}" if stuck else shown
     if faults := _named(findings, Kind.PARSER_FAULT):
         return "parser_fault", next(iter(faults.values())).detail
@@ -174,6 +193,8 @@ def _conclude(
         return "wedged", stuck
     if twin is not None and twin.history_digest != history.history_digest:
         return "nondeterministic", f"{twin.name!r} is equal in all settings and went otherwise"
+    if drifted := _named(findings, Kind.NONDETERMINISTIC):
+        return "nondeterministic", told_again(history) or next(iter(drifted.values())).detail
     missing, beside = _missing(history, findings), _beside(history)
     said = "; ".join(part for part in (missing, beside) if part)
     return "inconclusive" if missing else "clean", said
@@ -188,6 +209,7 @@ def _beside(history: ArmHistory) -> str:
     tries = f"{again} {'try' if again == 1 else 'tries'} failed and"
     parts = [f"{tries} {'was' if again == 1 else 'were'} asked again"] if again else []
     parts += [f"faults: {', '.join(found)}"] if found else []
+    parts += [told] if (told := told_again(history)) else []
     if history.settings.get("ledger") == "off":
         parts.append("the ledger was off: judged by replies alone")
     return "; ".join(parts)
@@ -198,7 +220,8 @@ def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:
     if unknown := shows_nothing(history, findings):
         return unknown
     settings, counters = history.settings, history.counters
-    never = [explained(key, settings, counters) for key in unexercised(settings, counters)]
+    keys = unexercised(settings, counters, is_foreign(history))
+    never = [explained(key, settings, counters) for key in keys]
     return f"never exercised: {', '.join(never)}" if never else ""
 
 
@@ -217,7 +240,16 @@ def shows_nothing(history: ArmHistory, findings: Sequence[Finding]) -> str:
         many = len({_place(found) for found in unfinished})
         return f"{many} of {due} replies unfinished ({_details(unfinished)})"
     unknown = [f for f in findings if f.outcome == "unknown"]
-    return f"detector {unknown[0].detector} failed: {unknown[0].detail}" if unknown else ""
+    if unknown:
+        return f"detector {unknown[0].detector} failed: {unknown[0].detail}"
+    return not_effective(history)
+
+
+def not_effective(history: ArmHistory) -> str:
+    """Which settings the server was asked for and does not run with; empty where all took."""
+    found = [fields for _, kind, fields in history.events if kind == "setting_not_effective"]
+    told = [f"{it['key']} {it['asked']} runs as {it['effective']} ({it['where']})" for it in found]
+    return f"did not take effect: {', '.join(told)}" if told else ""
 
 
 def _details(unfinished: Sequence[Finding]) -> str:

@@ -37,6 +37,14 @@ class Stages:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """A session that asks what session ``of`` asks, itself where it is the first of all."""
+
+    of: int
+    phase: str  # "cold" | "warm" | "in a flood" | "evicted" | "flood"
+
+
+@dataclass(frozen=True)
 class SessionPlan:
     """One simulated client: its system prompt, its turns and its secrets."""
 
@@ -45,10 +53,11 @@ class SessionPlan:
     system: str
     tools: tuple[dict[str, Any], ...]
     turns: tuple[TurnPlan, ...]
-    secrets: tuple[str, ...]  # strings that no other session may ever say
+    secrets: tuple[str, ...]  # strings that only this session, and others that list them, may say
     start_s: float  # arrival, seconds after the arm's start
     think_s: tuple[float, ...]  # pause before each turn, seconds
     stages: Stages | None = None  # None: whatever the others do
+    repeats: Repeat | None = None  # in loads that ask the same again: every session has one
 
 
 @dataclass(frozen=True)

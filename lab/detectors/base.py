@@ -6,8 +6,8 @@ sees another reply; what other sessions own is in the ``Context``.
 Ranks: a corrupt reply is counted under the fired detector of the lowest rank, the most telling:
 
 * 1x  bytes of somebody else: ``foreign_secret``
-* 2x  what the API's user sees as markup or endless text: ``leaked_markup``, ``repeated_think_end``,
-      ``loop``, ``tag_salad``, ``script_mix``
+* 2x  what the API's user sees as markup or endless text: ``leaked_markup`` and its likes for other
+      formats, ``repeated_think_end``, ``loop``, ``tag_salad``, ``script_mix``
 * 3x  a call that is missing: ``dropped_call``, ``empty_visible``
 * 4x  a call that is there and wrong: ``unknown_tool``, ``malformed_arguments``,
       ``schema_violation``, ``wrong_value``
@@ -21,9 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
-from lab.records import Finding, Reply
+from lab.records import Finding, Repeat, Reply
 from lab.registry import Registry
 
 
@@ -42,12 +43,25 @@ class Context:
 
     ``tools``   JSON Schema of the parameters of each offered tool
     ``owners``  word -> the sessions that may say it
-    ``twin``    (session, turn) -> the text in an arm that must be equal, if there is one
+    ``twin``    (session, turn) -> the text that must be equal, if there is one: in another arm, or
+    of the session that asks the same
+    ``asked_again``  session -> whose question it asks, and when
     """
 
     tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     owners: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     twin: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    asked_again: Mapping[int, Repeat] = field(default_factory=dict)
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The lengths of the words that have owners, in characters."""
+        return tuple(sorted({len(word) for word in self.owners}))
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The rank of each word among those that have owners."""
+        return {word: place for place, word in enumerate(self.owners)}
 
 
 Look = Callable[[Reply, Context], str | None]

@@ -3,6 +3,10 @@
 Where the raw text is the expected one, a corruption detector that would fire is looking at the
 parser's work, so only the others are asked. A reply that its limit, or the server, cut while it was
 still right is unfinished, not corrupt.
+
+A stranger's model whose questions are asked again has its own first reply for an oracle: what is
+odd about that is the model's own, and a different one is nondeterminism. There only another
+session's words are proof.
 """
 
 from __future__ import annotations
@@ -11,17 +15,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import DETECTORS, Context, Detector, Kind
-from lab.detectors.surface import CUT
+from lab.detectors.surface import CUT, text_known
 
 if TYPE_CHECKING:
     from lab.records import Finding, Reply
+
+
+PROOF = 20  # ranks below: bytes of somebody else
 
 
 def examine(reply: Reply, context: Context) -> list[Finding]:
     """Every finding on one reply, most telling first; none where nothing was due."""
     if not reply.due:
         return []
-    found = [look(reply, context) for look in ranked() if _applies(look.kind, reply)]
+    found = [look(reply, context) for look in ranked() if _applies(look, reply, context)]
     return [finding for finding in found if finding is not None]
 
 
@@ -53,9 +60,13 @@ def _starts(reply: Reply, raw: str) -> bool:
     return len(raw) < len(reply.expected_text) and reply.expected_text.startswith(raw)
 
 
-def _applies(kind: Kind, reply: Reply) -> bool:
-    if kind is Kind.UNFINISHED:
+def _applies(look: Detector, reply: Reply, context: Context) -> bool:
+    if look.kind is Kind.UNFINISHED:
         return True
     if reply.status != "ok":
         return False
-    return kind is not Kind.CORRUPT or not as_expected(reply)
+    if look.kind is not Kind.CORRUPT:
+        return True
+    if reply.session in context.asked_again and not text_known(reply):
+        return look.rank < PROOF
+    return not as_expected(reply)

@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 @detector(rank=62, kind=Kind.NONDETERMINISTIC)
 def nondeterminism(reply: Reply, context: Context) -> str | None:
-    """A text that differs from the one in an arm of equal configuration and seed."""
+    """A text that differs from the one in an arm of equal configuration and seed, or from the reply
+    to the same question asked before.
+    """
     other = context.twin.get((reply.session, reply.turn))
     if other is None or other == whole(reply):
         return None
-    return f"differs from its twin at character {first_difference(other, whole(reply))}"
+    at = first_difference(other, whole(reply))
+    again = context.asked_again.get(reply.session)
+    if again is None:
+        return f"differs from its twin at character {at}"
+    return f"asked {again.phase}, differs from session {again.of} at character {at}"
