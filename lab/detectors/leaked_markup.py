@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import CUT, MARKER, excerpt, visible
+from lab.detectors.surface import MARKER, leaked
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -18,10 +18,4 @@ if TYPE_CHECKING:
 @detector(rank=20)
 def leaked_markup(reply: Reply, context: Context) -> str | None:
     """DSML in the visible text, in any spelling of its bars, though the reply ended by itself."""
-    text = visible(reply)
-    found = MARKER.search(text)
-    if found is None or reply.finish_reason in CUT:
-        return None
-    return f"DSML in the content, finish_reason {reply.finish_reason}: " + excerpt(
-        text, found.start()
-    )
+    return leaked(reply, MARKER, "DSML")

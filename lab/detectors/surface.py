@@ -20,7 +20,8 @@ MARKER = re.compile(rf"{BARS}\s*DSML\s*{BARS}")
 ABORT = "abort"
 CUT = ("length", ABORT)  # a reply with these did not end by itself: its limit did, or the server
 THINK, END_THINK = "<think>", "</think>"
-_LITERAL = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_LITERAL = re.compile(r"```.*?```|~~~.*?~~~|``[^\n]*?``|`[^`\n]*`", re.DOTALL)
+_QUOTES = "\"'\u2018\u201c\u201e\u00ab"  # that open a quotation, straight or not
 
 
 def masked(text: str) -> str:
@@ -33,6 +34,23 @@ def visible(reply: Reply) -> str:
     return masked(reply.content or "")
 
 
+def markers(*tags: str) -> re.Pattern[str]:
+    """Finds any of these regular expressions, but where it follows a quotation mark: that is
+    speech as well, and no parser was ever fooled by it.
+    """
+    return re.compile(rf"(?<![{_QUOTES}])(?:{'|'.join(tags)})")
+
+
+def leaked(reply: Reply, marker: re.Pattern[str], what: str) -> str | None:
+    """Where ``marker`` stands in the visible text of a reply that ended by itself."""
+    text = visible(reply)
+    found = marker.search(text)
+    if found is None or reply.finish_reason in CUT:
+        return None
+    where = excerpt(text, found.start())
+    return f"{what} in the content, finish_reason {reply.finish_reason}: {where}"
+
+
 def whole(reply: Reply) -> str:
     """The raw text; where the target does not tell it, what was parsed, put together."""
     if reply.raw_text is not None:
@@ -40,6 +58,11 @@ def whole(reply: Reply) -> str:
     parts = [reply.reasoning or "", reply.content or ""]
     parts += [f"{name} {arguments}" for name, arguments in calls(reply)]
     return "\n".join(part for part in parts if part)
+
+
+def text_known(reply: Reply) -> bool:
+    """Whether it is known what the reply had to say: of a stranger's model it is not."""
+    return bool(reply.expected_text)
 
 
 def finished(reply: Reply) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import END_THINK, MARKER, THINK, excerpt, masked, whole
+from lab.detectors.surface import END_THINK, MARKER, THINK, excerpt, masked, text_known, whole
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -20,6 +20,7 @@ _TAG = re.compile(
 _BARE = re.compile(
     r"</?(?:tool_calls|invoke|parameter)\b[^>\n]{0,80}>?"
 )  # the token itself is lost
+_BARE_CALL = re.compile(r"</?(?:tool_calls|invoke)\b[^>\n]{0,80}>?")  # <parameter> is XML's too
 _NAME = re.compile(r"tool_calls|invoke|parameter")
 _PARENT = {"tool_calls": None, "invoke": "tool_calls", "parameter": "invoke"}
 
@@ -28,15 +29,19 @@ _PARENT = {"tool_calls": None, "invoke": "tool_calls", "parameter": "invoke"}
 def tag_salad(reply: Reply, context: Context) -> str | None:
     """A DSML or think tag that is not spelt, closed or nested as the format has it."""
     text = masked(whole(reply))
-    return _misspelt(text) or _unbalanced(text) or _thought(text)
+    return (
+        _misspelt(text, _BARE if text_known(reply) else _BARE_CALL)
+        or _unbalanced(text)
+        or _thought(text)
+    )
 
 
-def _misspelt(text: str) -> str | None:
+def _misspelt(text: str, bare_tag: re.Pattern[str]) -> str | None:
     tags = [found.span() for found in _TAG.finditer(text)]
     for found in MARKER.finditer(text):
         if not any(start <= found.start() < end for start, end in tags):
             return "no tag of the format: " + excerpt(text, found.start())
-    bare = _BARE.search(text)
+    bare = bare_tag.search(text)
     return "a tag without its marker: " + excerpt(text, bare.start()) if bare else None
 
 

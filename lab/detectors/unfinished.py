@@ -1,4 +1,4 @@
-"""A turn that was due and never sent, or whose reply was cut while it was right.
+"""A turn that was due and never sent, or whose reply was cut while nothing was wrong with it.
 
 One rule: what the server aborted is unfinished, whatever is known of its text.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, Kind, detector
 from lab.detectors.examine import cut_short
-from lab.detectors.surface import finished
+from lab.detectors.surface import CUT, finished, text_known
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -24,4 +24,6 @@ def unfinished(reply: Reply, context: Context) -> str | None:
         return f"aborted by the server after {reply.completion_tokens} tokens"
     if reply.status == "ok" and cut_short(reply):
         return f"cut after {reply.completion_tokens} tokens, right so far"
+    if reply.status == "ok" and reply.finish_reason in CUT and not text_known(reply):
+        return f"cut after {reply.completion_tokens} tokens; what was to come is not known"
     return None

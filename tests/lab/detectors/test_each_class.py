@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.detectors import DETECTORS, Kind, examine, worst
-from tests.lab.replies import CONTEXT, EXPECTED, call, openai, said, strange
+from tests.lab.replies import CONTEXT, EXPECTED, EXPECTED_CALL, call, openai, said, strange
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -18,6 +18,9 @@ SALAD = EXPECTED.replace("parameter name", "parameuer name")
 INVOKE = EXPECTED[EXPECTED.index(f"<{D}invoke") : EXPECTED.index(f"</{D}tool_calls")]
 MUTE = EXPECTED.replace("Call get_record for", "Ask for")  # announces nothing
 UNCLOSED = EXPECTED.replace(f"</{D}invoke>\n", "")
+RIGHT = (openai("get_record", '{"table": "MINE12345", "row": "OURS13579"}'),)
+ITEM = '{"item": "MINE12345", "depot": "OURS13579"}'
+HERMES = '<tool_call>\n{"name": "get_record", "arguments": {"table": "A"}}\n</tool_call>'
 SPOILT: dict[str, list[Reply]] = {
     "foreign_secret": [said(call(table="THEIRS6789"))],
     "leaked_markup": [
@@ -30,6 +33,23 @@ SPOILT: dict[str, list[Reply]] = {
         strange(content="<| DSML |tool_calls>"),
         strange(content="done <||DSML||invoke", tool_calls=(openai("get_record", "{}"),)),
     ],
+    "leaked_hermes": [strange(content=HERMES), strange(content="Sure.\n</tool_call>")],
+    "leaked_llama": [
+        strange(content='<|python_tag|>{"name": "get_record"}'),
+        strange(content="<function=get_record>\n<parameter=table>\nA</parameter>\n</function>"),
+        strange(content="<|start_header_id|>assistant<|end_header_id|>"),
+    ],
+    "leaked_kimi": [
+        strange(content="<|tool_calls_section_begin|><|tool_call_begin|>functions.get_record:0"),
+        strange(content="{}<|tool_call_end|>"),
+    ],
+    "leaked_mistral": [strange(content='[TOOL_CALLS][{"name": "get_record"}]')],
+    "leaked_qwen": [
+        strange(content='<tool_response>\n{"ok": true}\n</tool_response>'),
+        strange(content="Done.<|im_end|>\n<|im_start|>user"),
+    ],
+    "leaked_deepseek": [strange(content="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function")],
+    "leaked_harmony": [strange(content="<|channel|>commentary to=functions.get_record<|message|>")],
     "repeated_think_end": [
         said(EXPECTED.replace("</think>", "</think></think>")),
         said("</think>\n\nhello"),
@@ -57,6 +77,9 @@ SPOILT: dict[str, list[Reply]] = {
     "dropped_call": [
         said("<think>Call get_record for KEY1KEY1KEY1.</think>\n\n"),
         strange(content="I will now call `x`, I mean: use the get_record tool."),
+        strange(content="Done.", expected_call=EXPECTED_CALL),
+        strange(content=None, expected_call=EXPECTED_CALL, reasoning="I ought to call it."),
+        strange(content="Done.", finish_reason="tool_calls"),
     ],
     "empty_visible": [said("<think>hm.</think>"), strange(content="  \n"), strange(content=None)],
     "unknown_tool": [strange(tool_calls=(openai("get_rekord", "{}"),))],
@@ -64,6 +87,7 @@ SPOILT: dict[str, list[Reply]] = {
         strange(tool_calls=(openai("get_record", '{"table": "A'),)),
         strange(tool_calls=(openai("get_record", "[]"),)),
         strange(tool_calls=(openai("get_record", '{"table": "A", "table": "B"}'),)),
+        strange(tool_calls=(openai("get_record", '{"table": "A'),), expected_call=EXPECTED_CALL),
     ],
     "schema_violation": [
         strange(tool_calls=(openai("get_record", '{"table": "A"}'),)),
@@ -74,6 +98,8 @@ SPOILT: dict[str, list[Reply]] = {
         said(call(table="MINE12346")),
         said(call("send_order")),
         said(EXPECTED.replace(INVOKE, INVOKE * 2)),
+        strange(tool_calls=RIGHT * 2, expected_call=EXPECTED_CALL, content=None),
+        strange(tool_calls=(openai("send_order", ITEM),), expected_call=EXPECTED_CALL),
     ],
     "wrong_text": [
         said(EXPECTED.replace("for KEY1", "for KEY2")),
@@ -84,6 +110,7 @@ SPOILT: dict[str, list[Reply]] = {
         replace(said(EXPECTED), raw_text=None, reasoning="Call get_rec0rd for KEY1KEY1KEY1."),
     ],
 }
+CUT_CALL = (openai("get_record", '{"table": "MINE1'),)
 FAULTY: dict[str, list[Reply]] = {
     "parser_fault": [
         replace(said(EXPECTED), tool_calls=(), content=EXPECTED, finish_reason="stop"),
@@ -98,6 +125,9 @@ FAULTY: dict[str, list[Reply]] = {
     "unfinished": [
         replace(said(""), status="not_sent", raw_text=None),
         said(EXPECTED[:50], "length"),
+        strange(content="So far so good, and", finish_reason="length"),
+        strange(content="So far so", finish_reason="abort", expected_call=EXPECTED_CALL),
+        strange(content="", tool_calls=CUT_CALL, finish_reason="length"),
     ],
 }
 
