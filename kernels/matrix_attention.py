@@ -36,7 +36,7 @@ class AttentionPlan:
     warps: int = 8
     stages: int = 5  # two blocks of raw rows are on their way while one is worked on
     early: bool = True  # slots are read before queries, and the first rows asked for
-    overlap: bool = True  # the launch that combines begins while chunks end, and waits for them
+    overlap: bool = True  # a launch begins while the one before it ends; that which combines waits
 
 
 def plan_for(rows: int, heads: int, latents: int, block: int = 64) -> AttentionPlan:
@@ -160,6 +160,7 @@ def _attend_kernel(
     total, top = tl.sum(total.reshape(64, 16), axis=1), top * 0.6931471805599453
     if NATIVE and CHUNKS > 1:
         tl.extra.cuda.gdc_launch_dependents()
+        tl.extra.cuda.gdc_wait()  # who waits for this launch waits for those before it
     extra = tl.load(bias + h, mask=real, other=float("-inf"))
     read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
     tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=real)
@@ -220,22 +221,26 @@ def matrix_attention(
     shape = (batch, heads, chunks)
     part = out if chunks == 1 else q.new_empty(*shape, LATENT, dtype=torch.float32)
     part_lse = lse if chunks == 1 else q.new_empty(shape, dtype=torch.float32)
+    overlap = not INTERPRETED and all(p.overlap for p in plans)
+    follows: dict[str, bool] = {}
+    slots = [s.slots.contiguous() for s in segments]  # a copy may not come between the launches
     for i, (s, split, p) in enumerate(zip(segments, splits, plans, strict=True)):
         if split:
             planes = _planes(s.view)
             _attend_kernel[(batch, split, -(-heads // HEADS))](
-                q, s.slots.contiguous(), bias[i], sink, part, part_lse,
+                q, slots[i], bias[i], sink, part, part_lse,
                 *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
                 chunks, s.view.layout.page_tokens, p.chunk, p.block, p.stages,
                 p.early and not INTERPRETED, not INTERPRETED, num_warps=p.warps,
+                **follows,
             )  # fmt: skip
+            follows = {"launch_pdl": True} if overlap else {}
         place += split
     if chunks > 1:
         count = batch * heads
-        overlap = not INTERPRETED and all(p.overlap for p in plans)
         _combine_kernel[(-(-count // COMBINED),)](
             part, part_lse, sink, out, lse, count, heads, chunks, COMBINED, overlap,
-            **({"launch_pdl": True} if overlap else {}),
+            **follows,
         )  # fmt: skip
     return out, lse
 
