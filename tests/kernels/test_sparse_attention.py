@@ -169,7 +169,9 @@ def test_split_and_whole_agree(ops: Ops, blind: bool, g: torch.Generator) -> Non
     for plan in (
         AttentionPlan(64),
         AttentionPlan(128),
+        AttentionPlan(64, stages=3, early=False, overlap=False),
         AttentionPlan(192, block=32),
+        AttentionPlan(128, block=128, stages=1),
         AttentionPlan(192, block=128, stages=1),
     ):
         check_bf16(*attend(plan=plan), *want)
