@@ -10,10 +10,14 @@ digests): stored with the arm, and no exposure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.toggles import TOGGLES
 
+if TYPE_CHECKING:
+    from lab.records import ArmHistory
+
+FOREIGN = "server"  # the event that names somebody else's server: where its arm was driven
 VIOLATION, FAULT = "violation:", "fault:"
 # What an engine may have wrong that destroys no row: it stands beside the violations, and makes no
 # arm corrupt.
@@ -37,13 +41,21 @@ EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
     "pd": ("transfers",),
     "tp": ("collectives",),
 }
+OURS = ("abort_rate",)  # counted by the driver, whatever the server is
 OFF: Mapping[str, object] = {"tp": 1}  # one rank has nobody to agree with
 
 
-def exposure(counters: Mapping[str, int]) -> dict[str, int]:
-    """The counters that say how far an arm went, among them always ``ALWAYS_SAID``."""
+def is_foreign(history: ArmHistory) -> bool:
+    """Whether the arm was driven against a server of which we know what it says."""
+    return any(kind == FOREIGN for _, kind, _ in history.events)
+
+
+def exposure(counters: Mapping[str, int], foreign: bool = False) -> dict[str, int]:
+    """The counters that say how far an arm went, among them ``ALWAYS_SAID`` of our own engine:
+    a foreign server's are those that it told.
+    """
     moved = {name: n for name, n in counters.items() if ":" not in name}
-    return dict.fromkeys(ALWAYS_SAID, 0) | moved
+    return moved if foreign else dict.fromkeys(ALWAYS_SAID, 0) | moved
 
 
 def violations(counters: Mapping[str, int]) -> dict[str, int]:
@@ -61,12 +73,18 @@ def _named(prefix: str, counters: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-def unexercised(settings: Mapping[str, Any], counters: Mapping[str, int]) -> list[str]:
-    """The toggles that are on and were never exercised."""
+def unexercised(
+    settings: Mapping[str, Any], counters: Mapping[str, int], foreign: bool = False
+) -> list[str]:
+    """The toggles that are on and were never exercised; of a foreign server those of which it
+    counts it.
+    """
     return [
         key
         for key, names in EXERCISED_BY.items()
-        if _on(key, settings) and not any(counters.get(name, 0) for name in names)
+        if _on(key, settings)
+        and not any(counters.get(name, 0) for name in names)
+        and (not foreign or any(name in counters for name in names) or key in OURS)
     ]
 
 

@@ -57,9 +57,10 @@ async def _events(
 ) -> None:
     reader, text = SseReader(), _Utf8()
     outcome.chunks, received = reader.chunks, outcome.received
+    arrived = response.extensions.get("arrived", now)  # this part; it may have waited for the loop
     try:
         async for part in response.aiter_bytes():
-            at_s = outcome.last_part_s = now()
+            at_s = outcome.last_part_s = arrived()
             if stall_s is not None:
                 patience.reschedule(at_s + stall_s)
             for event in reader.feed(text.decode(part)):

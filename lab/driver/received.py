@@ -36,6 +36,11 @@ class Received:
     cached_tiers: dict[str, int] = field(default_factory=dict)
     reasoning_key: str = "reasoning_content"  # what this server calls it
 
+    @property
+    def reports_cache(self) -> bool:
+        """Whether the usage says how much of the prompt was cached."""
+        return (self.usage.get("prompt_tokens_details") or {}).get("cached_tokens") is not None
+
     def take_whole(self, body: Any) -> None:
         """Fill from a ``chat.completion`` object; raises ``BrokenStream`` where it is none."""
         with _shape(body):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.text.tokenizer import EOS, decode
 from lab.driver.pace import gaps_ms
+from lab.driver.secret import Secret
 from lab.records import Reply, SessionPlan
 
 if TYPE_CHECKING:
@@ -22,19 +23,26 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 NS = 1_000_000_000
+NO_SECRET = Secret()
 MOST_KEPT = 64_000  # characters of a failed reply: its beginning, which says what it was
 
 
 class Recorder:
-    """Collects replies and writes each into the history; ``progress(done, due)`` after each."""
+    """Collects replies and writes each into the history; ``progress(done, due)`` after each.
+
+    What is kept is without ``secret``; ``cache_reports`` counts the replies whose usage said how
+    much of the prompt was cached, be it nothing.
+    """
 
     def __init__(
         self,
         plans: Sequence[SessionPlan],
         progress: Progress = lambda done, due: None,
         events: EventLog | None = None,
+        secret: Secret = NO_SECRET,
     ) -> None:
         self.plans, self.events, self._progress = plans, events, progress
+        self._secret, self.cache_reports = secret, 0
         self.start_s = 0.0  # the loop's time at which the arm began
         self._due = sum(len(plan.turns) for plan in plans)
         self._sent_s: dict[tuple[int, int], float] = {}  # the first time
@@ -62,7 +70,7 @@ class Recorder:
                 turn=turn,
                 tries=self._tries[plan.index, turn],
                 status=outcome.status,
-                error=str(outcome.error),
+                error=self._secret.scrub(str(outcome.error)),
                 sent_ns=round((outcome.sent_s - self.start_s) * NS),
                 done_ns=round((done_s - self.start_s) * NS),
             )
@@ -70,7 +78,8 @@ class Recorder:
     def received(self, plan: SessionPlan, turn: int, outcome: Outcome) -> None:
         """File what became of a turn."""
         place = plan.index, turn
-        reply = _reply(plan, turn, outcome, self.start_s)
+        reply = self._secret.scrubbed(_reply(plan, turn, outcome, self.start_s))
+        self.cache_reports += outcome.received.reports_cache
         first_s = self._sent_s.get(place)
         self._file(replace(reply, tries=self._tries[place], first_sent_s=first_s))
         self._progress(len(self._replies), self._due)

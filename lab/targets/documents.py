@@ -1,0 +1,91 @@
+"""What a server says of itself, before an arm. One rule: what is not there is not there: only a
+server that cannot be reached, or refuses the key, ends the arm.
+
+Whatever a document has under a name that is a key's or a password's is left out of what is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from lab.driver import failures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MODELS = "/v1/models"
+INFO = ("/server_info", "/get_server_info")  # SGLang's new name and its old one: one is enough
+DOCUMENTS = (MODELS, *INFO, "/version")
+PATIENCE_S = 20.0
+FORBIDDEN = (401, 403)
+HIDDEN = re.compile(
+    r"(^|_)(api_?keys?|passwords?|passphrase|secrets?|credentials?)$", re.IGNORECASE
+)
+
+
+class Unreachable(Exception):
+    """The server does not talk to us; why, in one line."""
+
+
+async def documents(http: httpx.AsyncClient, more: Iterable[str] = ()) -> dict[str, Any]:
+    """The JSON documents that the server has, by path; raises `Unreachable`."""
+    found: dict[str, Any] = {}
+    for path in dict.fromkeys((*DOCUMENTS, *more)):
+        if path == INFO[1] and INFO[0] in found and path not in more:
+            continue
+        document = await _document(http, path)
+        if isinstance(document, dict | list):
+            found[path] = without_secrets(document)
+    return found
+
+
+async def fetched(http: httpx.AsyncClient, url: str) -> httpx.Response | None:
+    """The answer to a GET; None where none came in time."""
+    try:
+        return await http.get(url, timeout=PATIENCE_S)
+    except httpx.HTTPError:
+        return None
+
+
+def without_secrets(document: Any) -> Any:
+    """The document without the values of its keys and passwords."""
+    if isinstance(document, dict):
+        return {
+            key: "(not stored)" if value and HIDDEN.search(str(key)) else without_secrets(value)
+            for key, value in document.items()
+        }
+    return [without_secrets(one) for one in document] if isinstance(document, list) else document
+
+
+def served_models(found: dict[str, Any]) -> list[str]:
+    """The names under which `/v1/models` serves, in its order."""
+    return [str(card["id"]) for card in _cards(found) if card.get("id")]
+
+
+def maker(found: dict[str, Any]) -> str:
+    """Whose server it is, as its model cards say: ``vllm``, ``sglang``, ``kvlab``; or empty."""
+    return next((str(card.get("owned_by", "")).casefold() for card in _cards(found)), "")
+
+
+def _cards(found: dict[str, Any]) -> list[dict[str, Any]]:
+    listed = found.get(MODELS)
+    cards = listed.get("data") if isinstance(listed, dict) else None
+    return [card for card in cards if isinstance(card, dict)] if isinstance(cards, list) else []
+
+
+async def _document(http: httpx.AsyncClient, path: str) -> Any:
+    try:
+        answer = await http.get(path, timeout=PATIENCE_S)
+    except httpx.HTTPError as error:
+        raise Unreachable(f"GET {path}: {failures.broken(error, 0)}") from None
+    if answer.status_code in FORBIDDEN and path == MODELS:
+        raise Unreachable(f"GET {path}: HTTP {answer.status_code}: api_key_env names no valid key")
+    if answer.status_code != httpx.codes.OK:
+        return None
+    try:
+        return answer.json()
+    except (ValueError, RecursionError):
+        return None

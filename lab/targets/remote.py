@@ -1,0 +1,213 @@
+"""Somebody else's server, by the wall's clock: a URL, or what a profile launched for the arm.
+
+One rule: nothing is known of its inside but what it says itself, before and after; what was
+received is kept whatever becomes of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from engine import clock
+from engine.errors import Stalled
+from engine.events import EventLog
+from lab.driver import Recorder, drive
+from lab.driver.client import OURS
+from lab.driver.url import client
+from lab.errors import TargetError, UserError
+from lab.exposure import FOREIGN
+from lab.planned import announce
+from lab.records import NO_DIGEST, ArmHistory
+from lab.targets.bundled import load_of
+from lab.targets.counted import counters, moved, own_counters
+from lab.targets.documents import INFO, Unreachable, documents, fetched, maker, served_models
+from lab.targets.effective import Setting, model_served, settings_read
+from lab.targets.keys import secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.events import Event
+    from lab.driver import Load
+    from lab.launching.servers import Server
+    from lab.profiles import Profile
+    from lab.targets.base import Task
+
+KVLAB, SGLANG = "kvlab", "sglang"
+EXTRA: Mapping[str, Mapping[str, Any]] = {
+    KVLAB: OURS,
+    SGLANG: {"return_cached_tokens_details": True},
+}
+LOOK_S, GRACE_S = 1.0, 2.0
+
+
+def run_remote(task: Task, server: Server, profile: Profile | None = None) -> ArmHistory:
+    """Drive the arm's sessions against ``server`` to their end, or to where ``task.watch`` ends it.
+
+    A server that dies meanwhile leaves the event ``engine_died`` behind what it had served.
+    Raises ``UserError`` for a key that is not there, ``TargetError`` where the server does not
+    answer at all.
+    """
+    began_s = clock.wall_s()
+    run, stalled = _Run(task, server, profile), None
+    try:
+        clock.run_wall(run.main())
+    except Stalled as wedge:
+        stalled = str(wedge)
+    except asyncio.CancelledError:
+        if run.end is None:
+            raise
+    return run.history(stalled, clock.wall_s() - began_s)
+
+
+class _Run:
+    """One arm while it runs: what must survive the loop that it runs in."""
+
+    def __init__(self, task: Task, server: Server, profile: Profile | None) -> None:
+        self.task, self.server, self.profile = task, server, profile
+        self.key = secret(server.api_key_env)
+        self.log = EventLog(clock.now_ns)
+        self.recorder = Recorder(task.plans, task.progress, self.log, self.key)
+        self.died: str | None = None
+        self.wall_s = 0.0
+        self.end: tuple[int, str] | None = None  # events by then, and why there were no more
+        self._main: asyncio.Task[None] | None = None
+        if task.watch is not None:
+            self.log.listener = self._hear
+
+    async def main(self) -> None:
+        """Read what the server says of itself, drive every session, read it again."""
+        self._main = asyncio.current_task()
+        base_url = self.server.base_url.rstrip("/").removesuffix("/v1")
+        try:
+            http = client(base_url, int(self.task.settings["concurrency"]), self.key.headers)
+        except httpx.InvalidURL as error:
+            raise UserError(f"target: {base_url!r} is no URL: {error}") from None
+        try:
+            async with http:
+                await self._run(http)
+        finally:
+            self.wall_s = self.wall_s or clock.now()
+
+    async def _run(self, http: httpx.AsyncClient) -> None:
+        try:
+            found = await documents(http, self._paths())
+        except Unreachable as why:
+            told = self.server.died() or f"no server at {self._url()}: {why}"
+            raise TargetError(self.key.scrub(f"arm {self.task.name!r}: {told}")) from None
+        load = await self._configured(http, found)
+        announce(self.task.plans, self.log)
+        ours = maker(found) == KVLAB
+        before = await self._counters(http, ours)
+        await self._drive(http, load)
+        self.wall_s = clock.now()
+        if self.died is None and await fetched(http, "/v1/models") is None:
+            self.died = self.server.died() or "it does not answer any more"
+        if self.died is not None:
+            self.log.emit("engine_died", error=self.key.scrub(self.died))
+        else:
+            self._count(moved(before, await self._counters(http, ours)))
+
+    def _paths(self) -> list[str]:
+        """The documents of the node that answers that the profile reads settings from."""
+        hows = self.profile.readback.values() if self.profile is not None else ()
+        return [how.json_path for how in hows if how.json_path]
+
+    async def _configured(self, http: httpx.AsyncClient, found: dict[str, Any]) -> Load:
+        """Keep what the server says that it runs with, and ask it as it wants to be asked."""
+        names, given = served_models(found), self.server.model
+        if not (given or names):
+            what = "no /v1/models to take the model's name from; `model` of the target names it"
+            raise UserError(f"arm {self.task.name!r}: {self._url()}: {what}")
+        load = load_of(self.task)
+        load = replace(load, model=given or names[0], extra=EXTRA.get(maker(found), {}))
+        self.log.emit(FOREIGN, url=self._url(), boot=self.server.boot, model=load.model)
+        objects = {path: it for path, it in found.items() if isinstance(it, dict)}
+        for path in sorted(objects, key=lambda path: path not in INFO):
+            info = json.dumps(self.key.scrub(objects[path]), sort_keys=True)
+            self.log.remark("server_info", path=path, info=info)
+        await self._compare(http, found)
+        return load
+
+    def _url(self) -> str:
+        """Where the server is, without a password."""
+        return str(httpx.URL(self.server.base_url).copy_with(userinfo=b""))
+
+    async def _compare(self, http: httpx.AsyncClient, found: dict[str, Any]) -> None:
+        """Say of each setting that was asked for whether the server runs with it."""
+        named = model_served(self.server.model, found)
+        read: list[Setting] = [named] if named is not None else []
+        if self.profile is not None:
+            asked = self.task.settings
+            read += await settings_read(http, self.server, self.profile, found, asked)
+        for setting in read:
+            if setting.effective is None:
+                self.log.remark("setting_not_read", **setting.fields())
+            elif setting.differs:
+                self.log.emit("setting_not_effective", **setting.fields())
+            else:
+                self.log.remark("setting_effective", **setting.fields())
+
+    async def _counters(self, http: httpx.AsyncClient, ours: bool) -> dict[str, float]:
+        if ours:
+            return await own_counters(http)
+        if self.profile is None:
+            return {}
+        exposure, urls = self.profile.exposure, self.server.urls
+        return await counters(http, exposure, [urls[node] for node in exposure.nodes] or [""])
+
+    def _count(self, rose: Mapping[str, int]) -> None:
+        for name, n in sorted(rose.items()):
+            self.log.count(name, n)
+        if self.recorder.cache_reports:
+            told = [reply for reply in self.recorder.replies() if reply.cached_tokens]
+            if "prefix_hits" not in rose:
+                self.log.count("prefix_hits", len(told))
+            self.log.count("cached_tokens", sum(reply.cached_tokens for reply in told))
+        for reply in self.recorder.replies():
+            for tier, tokens in sorted(reply.cached_tiers.items()):
+                self.log.count(f"cached_tokens_{tier}", tokens)
+
+    async def _drive(self, http: httpx.AsyncClient, load: Load) -> None:
+        """Every session to its end, or until the server was seen to be dead."""
+        driving = asyncio.create_task(drive(http, load, self.recorder), name="sessions")
+        try:
+            while not driving.done() and self.died is None:
+                await asyncio.wait([driving], timeout=LOOK_S)
+                self.died = self.server.died()
+            await asyncio.wait([driving], timeout=GRACE_S)
+        finally:
+            driving.cancel()
+            await asyncio.wait([driving])
+        if not driving.cancelled():
+            driving.result()
+
+    def _hear(self, event: Event) -> None:
+        """End the arm at the event of which ``task.watch`` says so."""
+        assert self.task.watch is not None and self._main is not None
+        if self.end is None and self.task.watch(event):
+            self.end = len(self.log.events), f"the arm was ended at {clock.now():.6f} s"
+            self._main.cancel()
+
+    def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
+        """The arm's record: every due reply, what the server counted, and what happened."""
+        events, why = self.end or (len(self.log.events), "")
+        why = why or (f"stalled: {stalled}" if stalled else "") or self.died or ""
+        return ArmHistory(
+            name=self.task.name,
+            settings=self.task.settings,
+            sessions=len(self.task.plans),
+            replies=self.recorder.replies(*([why] if why else [])),
+            counters=dict(self.log.counters),
+            events=[(at, kind, dict(fields)) for at, kind, fields in self.log.events[:events]],
+            history_digest=NO_DIGEST,
+            wall_s=wall_s,
+            virtual_s=self.wall_s,
+            stalled=stalled,
+            timeout_s=self.task.workload.timeout_s,
+        )
