@@ -180,6 +180,7 @@ def load_of(task: Task) -> Load:
         stream=load.stream,
         max_tokens=load.max_tokens,
         timeout_s=load.timeout_s,
+        stall_s=load.stall_s,
         abort_rate=load.abort_rate,
         retries=load.retries,
         seed=task.seed,

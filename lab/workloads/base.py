@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -27,6 +27,7 @@ class WorkloadModel(BaseModel):
     """Parameters that all loads share. Durations in seconds of the arm's clock.
 
     ``think_s`` is the mean pause before a turn; ``max_tokens`` and ``timeout_s`` bound one reply.
+    ``stall_s`` is the longest pause within a streamed reply that a client bears; None: any.
     ``retries`` is how often a client asks again, 1 s after a transport error or a timeout; never on
     by default, since retries hide faults.
     ``arrival_rate`` (sessions a second; None: all at once) and ``abort_rate`` (chance that a client
@@ -36,6 +37,7 @@ class WorkloadModel(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    own_sizes: ClassVar[tuple[str, ...]] = ()  # what a kind decides for itself, whatever the preset
 
     sessions: int = Field(default=60, ge=1, le=100_000)
     turns: int = Field(default=4, ge=1, le=64)
@@ -45,6 +47,7 @@ class WorkloadModel(BaseModel):
     abort_rate: float = Field(default=0.0, ge=0, le=1)
     max_tokens: int = Field(default=420, ge=1)
     timeout_s: float = Field(default=600.0, gt=0, le=LONGEST_S)
+    stall_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
     retries: int = Field(default=0, ge=0, le=100)
     only: list[int] | None = Field(default=None, min_length=1)
     only_turns: list[Annotated[int, Field(ge=1)]] | None = Field(default=None, min_length=1)
@@ -77,6 +80,10 @@ class WorkloadModel(BaseModel):
     def longest_context(self) -> int:
         """Tokens that the longest conversation can reach, runaway replies included."""
 
+    def beyond_bundled(self) -> str:
+        """Why the bundled model cannot follow this load, and what it can; empty where it can."""
+        return ""
+
     def least_topk(self) -> int:
         """c4 entries that a step must select for a healthy model to find its place."""
         return 1
@@ -104,5 +111,6 @@ def resolve(kind: str, preset: str, given: Mapping[str, Any]) -> WorkloadModel:
         raise UserError(f"workload.preset: unknown {preset!r}; accepted: {', '.join(PRESETS)}")
     chosen = {key: value for key, value in given.items() if value is not None}
     model = kinds[kind]
-    sizes = {k: v for k, v in PRESETS[preset].workload.items() if k in model.model_fields}
+    taken = [key for key in model.model_fields if key not in model.own_sizes]
+    sizes = {k: v for k, v in PRESETS[preset].workload.items() if k in taken}
     return model.model_validate({**sizes, **chosen})
