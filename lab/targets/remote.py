@@ -85,7 +85,7 @@ class _Run:
         self._main = asyncio.current_task()
         base_url = self.server.base_url.rstrip("/").removesuffix("/v1")
         try:
-            http = client(base_url, int(self.task.settings["concurrency"]), self.key.headers)
+            http = client(base_url, self.key.headers)
         except httpx.InvalidURL as error:
             raise UserError(f"target: {base_url!r} is no URL: {error}") from None
         try:
