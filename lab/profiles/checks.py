@@ -26,9 +26,11 @@ def check(profile: Profile) -> Iterator[Problem]:
     yield from _nodes(profile)
     for key, option in profile.options.items():
         yield from _toggle(profile, key, option)
-    for key in profile.readback:
+    for key in profile.readbacks:
         yield from _readback(profile, key)
     yield from _known(("exposure", "nodes"), profile.exposure.nodes, _names(profile))
+    for name, regex in profile.exposure.logs.items():
+        yield from _regex(("exposure", "logs", name), regex)
 
 
 def _names(profile: Profile) -> tuple[str, ...]:
@@ -87,7 +89,7 @@ def _toggle(profile: Profile, key: str, option: ProfileToggle) -> Iterator[Probl
     if found is not None and found.applies == "load":
         yield Problem(at, "is a toggle of the load, which a profile cannot take over")
     yield from _known((*at, "nodes"), option.nodes, _names(profile))
-    yield from _known((*at, "needs"), option.needs, tuple(profile.options))
+    yield from _known((*at, "needs"), option.needs, tuple(profile.toggles))
     if option.type == "choice" and bool(option.values) == bool(option.choices):
         yield Problem(at, "a choice has either 'values' or 'flag' and 'choices'")
         return
@@ -102,13 +104,18 @@ def _toggle(profile: Profile, key: str, option: ProfileToggle) -> Iterator[Probl
 
 
 def _readback(profile: Profile, key: str) -> Iterator[Problem]:
-    at, found = ("readback", key), profile.readback[key]
-    yield from _known(at, (key,), tuple(profile.options))
+    at, found = ("readback", key), profile.readbacks[key]
+    yield from _known(at, (key,), tuple(profile.toggles))
     yield from _known((*at, "node"), filter(None, (found.node,)), _names(profile))
     if bool(found.json_path) == bool(found.log) or bool(found.json_path) != bool(found.key):
         yield Problem(at, "is either 'json' and 'key', or 'log'")
+    if found.log:
+        yield from _regex((*at, "log"), found.log, groups=1)
+
+
+def _regex(at: Path, text: str, groups: int = 0) -> Iterator[Problem]:
     try:
-        if found.log and re.compile(found.log).groups != 1:
-            yield Problem((*at, "log"), "must have one group")
+        if re.compile(text).groups != groups:
+            yield Problem(at, f"must have {groups or 'no'} group{'' if groups == 1 else 's'}")
     except re.error as error:
-        yield Problem((*at, "log"), f"is no regular expression: {error}")
+        yield Problem(at, f"is no regular expression: {error}")

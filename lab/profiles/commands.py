@@ -61,7 +61,7 @@ def commands(
     if build and not profile.build:
         raise UserError(f"profile {profile.name}: takes no build; its server is what it is")
     known = _known(profile, params, ports)
-    asked = {**profile.defaults, **{k: v for k, v in settings.items() if k in profile.options}}
+    asked = {key: settings.get(key, found.default) for key, found in profile.toggles.items()}
     return tuple(_command(profile, node, asked, known, build) for node in profile.nodes)
 
 
@@ -110,9 +110,8 @@ def _command(
     build: Sequence[str],
 ) -> NodeCommand:
     mine = {**known, **_own(node.name, known)}
-    chosen = [(o, asked[key]) for key, o in profile.options.items() if _concerns(o.nodes, node)]
     lists = {
-        "toggles": [word for option, value in chosen for word in option.words(value)],
+        "toggles": [w for key, value in asked.items() for w in profile.words(key, value, node)],
         "build": [_fill(word, {**mine, DEFECT: one}) for one in build for word in profile.build],
     }
     argv: list[str] = []
@@ -123,8 +122,8 @@ def _command(
         else:
             argv.append(_fill(word, mine))
     env = {name: _fill(text, mine) for name, text in node.env.items()}
-    for option, value in chosen:
-        env |= option.variables(value)
+    for key, value in asked.items():
+        env |= profile.variables(key, value, node)
     return NodeCommand(node.name, tuple(argv), env, _fill(node.cwd, mine))
 
 
@@ -132,10 +131,6 @@ def _own(node: str, known: Mapping[str, str]) -> dict[str, str]:
     """A node's own ports by their short names."""
     mark = f"{node}."
     return {name.removeprefix(mark): text for name, text in known.items() if name.startswith(mark)}
-
-
-def _concerns(nodes: Sequence[str], node: Node) -> bool:
-    return node.name in nodes if nodes else "{toggles*}" in node.command
 
 
 def _fill(text: str, known: Mapping[str, str]) -> str:

@@ -8,9 +8,11 @@ a number in it being a position in a list), or a pattern over a node's log, its 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+AUTO = "auto"
 
 
 class Readback(BaseModel):
@@ -18,7 +20,7 @@ class Readback(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    json_path: Annotated[str, Field(alias="json", pattern="^/")] = ""
+    json_path: str = Field(default="", alias="json", pattern="^/")
     key: str = ""
     log: str = ""
     node: str = ""
@@ -67,7 +69,12 @@ def plain(found: Any) -> Any:
 
 
 def same(asked: Any, effective: Any) -> bool:
-    """Whether the server runs with what it was asked to: numbers by value, the rest by text."""
+    """Whether the server runs with what it was asked to: numbers by value, the rest by text.
+
+    ``auto`` leaves it to the server, so anything is that.
+    """
+    if asked == AUTO:
+        return True
     if isinstance(asked, bool) or isinstance(effective, bool):
         return asked is effective
     if isinstance(asked, int | float) and isinstance(effective, int | float):

@@ -4,7 +4,8 @@
     choice   `values`: the words for each name; or `flag` and `choices`, the name being its argument
     int, float, text   `flag`, whose argument is the value; `least` and `most` bound a number
 
-``env`` sets variables too, `{value}` in them being the value. A value of None adds nothing.
+``env`` sets variables too: `{value}` in them is the value, and `{number}` 1 or 0 for a switch. A
+value of None adds nothing.
 """
 
 from __future__ import annotations
@@ -81,7 +82,11 @@ class ProfileToggle(BaseModel):
         """What ``value`` adds to the environment."""
         if value is None:
             return {}
-        return {name: text.replace("{value}", spell(value)) for name, text in self.env.items()}
+        number = str(int(value)) if isinstance(value, bool) else spell(value)
+        return {
+            name: text.replace("{value}", spell(value)).replace("{number}", number)
+            for name, text in self.env.items()
+        }
 
 
 def spell(value: Any) -> str:
