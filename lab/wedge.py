@@ -12,11 +12,12 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 from lab.detectors.surface import finished
+from lab.driver.failures import STALLED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lab.records import ArmHistory
+    from lab.records import ArmHistory, Reply
 
 
 # The engine's own signs of life. An end that a client's leaving made is none of them.
@@ -54,18 +55,38 @@ def _no_progress(history: ArmHistory) -> str | None:
 
 def _in_vain(history: ArmHistory) -> str | None:
     ends = sorted(r.done_s for r in history.replies if r.status == "ok" and r.done_s is not None)
-    signs = sorted(at_ns for at_ns, kind, fields in history.events if _alive(kind, fields))
+    signs = [at_ns for at_ns, kind, fields in history.events if _alive(kind, fields)]
+    signs = sorted([*signs, *(round(at * NS) for r in history.replies for at in _parts(r))])
     for reply in history.replies:
-        if reply.status == "timeout" and reply.done_s is not None:
-            after = bisect_right(ends, reply.sent_s)
+        since_s = _since(reply)
+        if since_s is not None and reply.done_s is not None:
+            after = bisect_right(ends, since_s)
             finished = after < len(ends) and ends[after] <= reply.done_s
-            if not finished and not _between(signs, reply.sent_s, reply.done_s):
-                waited = reply.done_s - reply.sent_s
+            if not finished and not _between(signs, since_s, reply.done_s):
+                waited = reply.done_s - since_s
                 return (
-                    f"session {reply.session} waited {waited:.0f} s in turn {reply.turn} and "
-                    "nothing finished meanwhile"
+                    f"session {reply.session} waited {waited:.{0 if waited >= 10 else 1}f} s in "
+                    f"turn {reply.turn} and nothing finished meanwhile"
                 )
     return None
+
+
+def _since(reply: Reply) -> float | None:
+    """From when on a client may have waited in vain, None where it did not: a part of a reply that
+    came shows that the server got on, until it stalled.
+    """
+    if reply.status != "timeout":
+        return None
+    if reply.last_token_s is None:
+        return reply.sent_s
+    return reply.last_token_s if (reply.error or "").startswith(STALLED) else None
+
+
+def _parts(reply: Reply) -> list[float]:
+    """When the first and the last part of a stream came, which only a streamed reply knows."""
+    if reply.last_token_s is None or reply.first_token_s is None:
+        return []
+    return [reply.first_token_s, reply.last_token_s]
 
 
 def _alive(kind: str, fields: Mapping[str, Any]) -> bool:

@@ -43,7 +43,7 @@ EXTRA: Mapping[str, Mapping[str, Any]] = {
     KVLAB: OURS,
     SGLANG: {"return_cached_tokens_details": True},
 }
-LOOK_S, GRACE_S = 1.0, 2.0
+LOOK_S, GRACE_S = 0.5, 1.0  # between two looks at its processes; for errors that come of a death
 
 
 def run_remote(task: Task, server: Server, profile: Profile | None = None) -> ArmHistory:

@@ -45,6 +45,22 @@ def first(bad: Answer, times: int) -> Answer:
 
 
 @pytest.mark.parametrize(
+    ("asked", "paused_s"), [("7", 7.0), ("0", 1.0), ("999", 60.0), ("soon", 1)]
+)
+def test_a_client_waits_as_long_as_the_server_asks_it_to_and_no_longer_than_a_minute(
+    asked: str, paused_s: float
+) -> None:
+    def busy(body: Body) -> Response:
+        return PlainTextResponse("", 429, {"Retry-After": asked})
+
+    replies, log = run(first(busy, 1), PLANS, Load(retries=1))
+    assert [r.status for r in replies] == ["ok", "ok"]
+    assert replies[0].sent_s - (replies[0].first_sent_s or 0.0) == paused_s
+    errors = [fields["error"] for _, kind, fields in log.events if kind == "client_retry"]
+    assert errors == [f"HTTP 429: an empty body (Retry-After: {asked})"]
+
+
+@pytest.mark.parametrize(
     ("bad", "status", "took_s"),
     [
         (refused, "transport_error", 0.0),
