@@ -27,15 +27,18 @@ def execute(turn: TurnPlan, name: str, arguments: str) -> str:
         given = None
     if {"name": name, "arguments": given} == turn.expected_call:
         return turn.tool_result
-    answer = json.loads(turn.tool_result) | {"status": "error"}
+    answer = json.loads(turn.tool_result or "{}") | {"status": "error"}
     return json.dumps(answer, separators=(",", ":"))
 
 
 def follow_up(turn: TurnPlan, received: Received) -> list[Message]:
-    """The messages between a reply and the next turn's own: tool answers, or the user's."""
+    """The messages between a reply and the next turn's own: tool answers, or the user's.
+
+    A result that names no key is of a load whose turns are all asked by the user.
+    """
     if not received.tool_calls:
-        key = json.loads(turn.tool_result)["key"]
-        return [{"role": "user", "content": manual.user_turn(key)}]
+        key = json.loads(turn.tool_result or "{}").get("key")
+        return [] if key is None else [{"role": "user", "content": manual.user_turn(key)}]
     return [_answer(turn, call) for call in received.tool_calls]
 
 
