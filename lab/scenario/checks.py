@@ -183,7 +183,9 @@ def _sizes(scenario: Scenario, one: Placed) -> Iterator[Problem]:
         yield replace(problem(error.errors()[0]), path=("workload",))
         return
     longest, (pool, pages) = workload.longest_context(), _smaller_pool(config)
-    if longest > config.model.max_context:
+    if beyond := workload.beyond_bundled():
+        yield Problem(("workload",), beyond)
+    elif longest > config.model.max_context:
         what = f"a conversation can reach {longest} tokens; the model's context is"
         yield Problem(("workload",), f"{what} {config.model.max_context}")
     elif -(-longest // PAGE_TOKENS) > pages:

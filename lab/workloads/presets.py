@@ -27,6 +27,7 @@ SMALL_LOAD = {
     "groups": 2,
     "shared_entries": 2,
     "private_entries": 2,
+    "most_entries": 5,
     "max_tokens": 300,
 }
 SMALL_ENGINE = {"index_topk": 16, "pool_pages": 48, "chunked_prefill": 512, "concurrency": 8}

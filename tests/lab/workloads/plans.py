@@ -9,11 +9,21 @@ from lab.workloads import resolve
 
 if TYPE_CHECKING:
     from lab.records import SessionPlan
+    from lab.workloads import WorkloadModel
+
+
+BY_MANUAL = {"determinism": {"form": "manual"}}  # what makes a load one for the bundled model
+STRANGERS = ("replay", "tool_tasks")  # these need data that is not here, and ask other models
+
+
+def load(kind: str, preset: str = "small", **given: object) -> WorkloadModel:
+    """A load that the bundled model can follow."""
+    return resolve(kind, preset, {**BY_MANUAL.get(kind, {}), **given})
 
 
 def plan(kind: str, preset: str = "small", seed: int = 0, **given: object) -> list[SessionPlan]:
-    """The sessions of a load."""
-    return resolve(kind, preset, given).plan(seed)
+    """The sessions of a load that the bundled model can follow."""
+    return load(kind, preset, **given).plan(seed)
 
 
 def prompt(session: SessionPlan) -> list[int]:

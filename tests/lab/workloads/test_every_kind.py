@@ -12,16 +12,16 @@ from engine.events import EventLog
 from engine.scribe import manual
 from engine.text.tokenizer import ASSISTANT, EOS, decode, encode
 from lab.planned import announce, context_of
-from lab.workloads import PRESETS, WORKLOADS, resolve
-from tests.lab.workloads.plans import plan, prompt
+from lab.workloads import PRESETS, WORKLOADS
+from tests.lab.workloads.plans import STRANGERS, load, plan, prompt
 
-KINDS = list(WORKLOADS.all())
+KINDS = [kind for kind in WORKLOADS.all() if kind not in STRANGERS]
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 EVERY_PRESET = pytest.mark.parametrize("preset", PRESETS)
 
 
 def test_the_kinds_are_these() -> None:
-    named = "a_flood_a prefix_lengths round_robin same_step tool_sessions twins"
+    named = "a_flood_a determinism prefix_lengths round_robin same_step tool_sessions twins"
     assert sorted(KINDS) == named.split()
 
 
@@ -113,12 +113,12 @@ def test_a_word_belongs_to_all_sessions_whose_manual_has_it_and_to_no_other(kind
 @EVERY_KIND
 @EVERY_PRESET
 def test_the_longest_conversation_is_no_longer_than_said_and_fits(kind: str, preset: str) -> None:
-    load = resolve(kind, preset, {"sessions": 12})
-    for session in load.plan(0):
-        turns = len(session.turns) * (load.max_tokens + 70)
-        assert len(prompt(session)) + turns <= load.longest_context() + 70
+    model = load(kind, preset, sessions=12)
+    for session in model.plan(0):
+        turns = len(session.turns) * (model.max_tokens + 70)
+        assert len(prompt(session)) + turns <= model.longest_context() + 70
     pages = PRESETS[preset].engine["pool_pages"]
-    assert load.longest_context() <= min(ModelConfig().max_context, pages * PAGE_TOKENS)
+    assert model.longest_context() <= min(ModelConfig().max_context, pages * PAGE_TOKENS)
 
 
 @EVERY_KIND

@@ -65,7 +65,7 @@ def test_contexts_are_as_long_as_the_presets_say() -> None:
 
 
 def test_unknown_kinds_presets_keys_and_impossible_numbers_are_refused() -> None:
-    with pytest.raises(UserError, match="accepted: a_flood_a, prefix_lengths, round_robin"):
+    with pytest.raises(UserError, match="accepted: a_flood_a, determinism, prefix_lengths"):
         resolve("chat", "small", {})
     with pytest.raises(UserError, match="accepted: reference, small, small_dirty, burst"):
         resolve("tool_sessions", "tiny", {})
