@@ -16,6 +16,7 @@ so that failures of one kind stand together wherever they are counted.
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 import httpx
@@ -34,8 +35,7 @@ def broken(error: httpx.HTTPError, parts: int) -> str:
     reason = " ".join(str(error).split())
     said = f"{type(error).__name__}{reason and ': '}{reason}"
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        refused = any(isinstance(it, ConnectionRefusedError) for it in _causes(error))
-        return f"{REFUSED if refused else UNREACHABLE}: {said}"
+        return f"{REFUSED if _refused(error) else UNREACHABLE}: {said}"
     return f"{_word(error)}: {said}, {_progress(parts)}"
 
 
@@ -69,6 +69,13 @@ def _word(error: httpx.HTTPError) -> str:
 
 def _progress(parts: int) -> str:
     return f"after {parts} parts" if parts else "before any part"
+
+
+def _refused(error: httpx.HTTPError) -> bool:
+    """Whether every address refused: asyncio tells of several of them in its text alone."""
+    if f"Errno {errno.ECONNREFUSED}" in str(error):
+        return True
+    return any(isinstance(it, ConnectionRefusedError) for it in _causes(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -74,6 +74,7 @@ class Sick:
     tell: Tell
     documents: dict[str, Any] = field(default_factory=lambda: {"/v1/models": {"data": [CARD]}})
     heard: list[Caller] = field(default_factory=list)
+    status: str = "404 Not Found"  # of what is not among the documents
     url: str = ""
     listening: asyncio.Server | None = None
     connections: int = 0
@@ -100,7 +101,7 @@ class Sick:
             return await self.tell(caller)
         told = self.documents.get(caller.path)
         if told is None:
-            return await caller.whole("404 Not Found", b"{}")
+            return await caller.whole(self.status, b"{}")
         body = told if isinstance(told, bytes) else json.dumps(told).encode()
         await caller.whole("200 OK", body)
 

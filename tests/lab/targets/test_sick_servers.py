@@ -205,6 +205,12 @@ def test_a_server_that_is_not_there_cannot_be_driven() -> None:
         run_remote(stranger_task(), server("http://127.0.0.1:9"))
 
 
+def test_a_server_may_be_named_by_its_host() -> None:
+    with sick(well) as it:
+        url = it.url.replace("127.0.0.1", "localhost") + "/v1/"
+        assert {r.status for r in run_remote(stranger_task(), server(url)).replies} == {"ok"}
+
+
 def test_a_server_that_goes_away_leaves_what_it_served_and_its_death() -> None:
     async def once(caller: Caller) -> None:
         caller.server.close()
