@@ -41,6 +41,7 @@ from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunV
 from lab.remedies import explained
 from lab.rooms import counted, failures
 from lab.stats import fisher, newcombe, wilson
+from lab.targets.base import ENDED
 from lab.wedge import wedge
 
 # An arm's name or "*" -> an object with ``verdict`` and ``violations``, or a mapping with them.
@@ -230,8 +231,8 @@ def shows_nothing(history: ArmHistory, findings: Sequence[Finding]) -> str:
     are missing, a detector that failed; else empty.
     """
     for _, kind, fields in history.events:
-        if kind == "engine_died":
-            return f"the engine died: {' '.join(str(fields.get('error')).split())}"
+        if kind in ENDED:
+            return f"{ENDED[kind]}{' '.join(str(fields.get('error')).split())}"
     due = sum(reply.due for reply in history.replies)
     if not any(reply.due and finished(reply) for reply in history.replies):
         return "no reply finished"

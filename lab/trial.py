@@ -11,6 +11,7 @@ from lab.workloads import resolve
 
 if TYPE_CHECKING:
     from lab.driver.recorder import Progress
+    from lab.launching import Servers
     from lab.records import ArmHistory
     from lab.scenario.models import Arm, Scenario
     from lab.targets import Watch
@@ -22,8 +23,11 @@ def run_arm(
     seed: int,
     progress: Progress = lambda done, due: None,
     watch: Watch | None = None,
+    servers: Servers | None = None,
 ) -> ArmHistory:
     """Plan the load from ``seed``, start the target and drive every session to its end.
+
+    ``servers`` are the boots of the run, where the target is launched.
 
     ``progress(done, due)`` is called after every reply; the arm ends early at the first event of
     which ``watch`` says so. Raises ``LabError``.
@@ -41,4 +45,8 @@ def run_arm(
         watch=watch,
         clock=scenario.clock,
     )
-    return TARGETS.all()[scenario.target.name](task)
+    if scenario.target.bundled:
+        return TARGETS.all()[scenario.target.name](task)
+    from lab.targets.foreign import run_foreign
+
+    return run_foreign(task, scenario.target, servers)

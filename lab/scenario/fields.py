@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Sessions = Annotated[int, Field(ge=1, le=100_000)]
 LARGEST_SEED = 2**63 - 1  # what the database's BIGINT holds
 TOGGLED = ("arrival_rate", "abort_rate")  # of the workload, but set by the toggles of these names
+Round = Annotated[int, Field(ge=1, le=1000, description="arms of a round share boots")]
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
 
@@ -96,7 +97,7 @@ class Shape:
     @functools.cached_property
     def file(self) -> type[BaseModel]:
         """The whole file; its target is read before (`lab.scenario.target`)."""
-        arm_keys = {"name": (Name, ...), "sessions": (Sessions, None)}
+        arm_keys = {"name": (Name, ...), "sessions": (Sessions, None), "round": (Round, 1)}
         arm = self._model("Arm", arm_keys, self.settings)
         kinds = list(workloads().values())
         load: Any = functools.reduce(operator.or_, kinds)
@@ -141,7 +142,7 @@ class Shape:
             case ("bisect", "weights" | "ladders"):
                 return tuple(self.toggles)
             case ("arms", _):
-                return ("name", "sessions", *self.toggles)
+                return ("name", "sessions", "round", *self.toggles)
             case ("toggles", _):
                 return ("bad", "good")
             case ("expect", _):

@@ -171,4 +171,4 @@ def _expectations(given: dict[str, Any]) -> dict[str, Expectation]:
 
 def _arm(given: dict[str, Any]) -> Arm:
     name, sessions = given.pop("name"), given.pop("sessions", None)
-    return Arm(name=name, sessions=sessions, overrides=given)
+    return Arm(name=name, round=given.pop("round", 1), sessions=sessions, overrides=given)

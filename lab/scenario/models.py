@@ -38,9 +38,13 @@ class Workload(Frozen):
 
 
 class Arm(Frozen):
-    """One arm: a name, perhaps its own number of sessions, and what it changes in the engine."""
+    """One arm: a name, perhaps its own number of sessions, and what it changes in the engine.
+
+    Arms of another ``round`` share no boot with it.
+    """
 
     name: str
+    round: int = 1
     sessions: int | None = None
     overrides: dict[str, Any] = {}
 

@@ -8,7 +8,7 @@ from typing import Any
 from lab.errors import ScenarioError
 from lab.scenario.document import Patch
 from lab.scenario.loader import parse_scenario
-from lab.scenario.models import EVERY_OTHER_ARM, Scenario
+from lab.scenario.models import EVERY_OTHER_ARM, Arm, Scenario
 from lab.scenario.patches import value_of
 from lab.scenario.problem import did_you_mean
 
@@ -38,11 +38,13 @@ def _named(scenario: Scenario, names: Sequence[str]) -> list[dict[str, Any]]:
         if name not in known:
             hint = did_you_mean(name, known)
             raise ScenarioError(f"{scenario.path}: no arm {name!r}; accepted: {accepted}{hint}")
-    arms = [known[name] for name in names]
-    return [
-        {"name": arm.name, **arm.overrides, **({"sessions": arm.sessions} if arm.sessions else {})}
-        for arm in arms
-    ]
+    return [spelled(known[name]) for name in names]
+
+
+def spelled(arm: Arm) -> dict[str, Any]:
+    """The arm as a file spells it."""
+    own = {"round": arm.round if arm.round > 1 else None, "sessions": arm.sessions}
+    return {"name": arm.name, **{k: v for k, v in own.items() if v is not None}, **arm.overrides}
 
 
 def _flipped(scenario: Scenario, toggle: str) -> list[dict[str, Any]]:

@@ -38,22 +38,25 @@ class Task:
 
 
 DIED, SERVED_NOTHING = "the engine died: ", "the engine served nothing: "
+NO_SERVER = "no_server"  # the event of a server that did not come up, or does not answer
+ENDED = {"engine_died": DIED, NO_SERVER: "no server: "}
 
 
 def failed(why: str) -> bool:
     """Whether a reason is one of `failure`'s."""
-    return why.startswith((DIED, SERVED_NOTHING))
+    return why.startswith((*ENDED.values(), SERVED_NOTHING))
 
 
 def failure(history: ArmHistory) -> str | None:
-    """Why the target is to blame for this arm, in one line: it died, or served nothing at all.
+    """Why the target is to blame for this arm, in one line: it was not there, died, or served
+    nothing at all.
 
     None where it served: a request that fails now and then is an observation, not an accident, and
     so are the requests of a pair whose rooms fail, be it all of them.
     """
     for _, kind, fields in history.events:
-        if kind == "engine_died":
-            return _line(f"{DIED}{fields['error']}")
+        if kind in ENDED:
+            return _line(f"{ENDED[kind]}{fields['error']}")
     if any(reply.status == "ok" for reply in history.replies):
         return None
     errors = [str(it.error) for it in history.replies if it.status == "transport_error"]
