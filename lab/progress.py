@@ -39,6 +39,11 @@ class RunProgress:
     ) -> None:
         self._bars.stop()
 
+    def say(self, line: str) -> None:
+        """A line above the bars, for whoever watches."""
+        if self._console.is_terminal:
+            self._bars.console.print(line, markup=False, highlight=False)
+
     def arm(self, name: str, sessions: int) -> Tick:
         """Start an arm's bar and return what moves it, and ends a run that was interrupted."""
         task = self._bars.add_task(f"{name} ({sessions} sessions)", total=None)

@@ -6,37 +6,57 @@ be judged later.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from lab import interrupts, judging
 from lab.ended import incomplete
-from lab.errors import Interrupted, ScenarioError, TargetError, UserError
+from lab.errors import ScenarioError, TargetError, UserError
 from lab.progress import RunProgress
 from lab.report.figures import save_figures
 from lab.report.markdown import markdown
+from lab.resuming import stopped, taken_up
 from lab.scenario.checks import no_device
 from lab.scenario.loader import expectations
 from lab.store import RunStatus, open_results
 from lab.targets import failure
+from lab.targets.boots import boots
 from lab.trial import run_arm
 from lab.versions import versions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from lab.launching import Servers
     from lab.records import ArmHistory, Asked, RunVerdict
     from lab.scenario.models import Scenario
     from lab.store import Results
 
 
+LOGS = "servers"  # of a run's folder, what its servers printed
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a run goes: on with the one that ``resume`` names, and on where a target failed."""
+
+    resume: str | None = None
+    keep_going: bool = False
+
+
 def perform(
-    scenario: Scenario, db: Path, out: Path | None = None, how: Asked | None = None
+    scenario: Scenario,
+    db: Path,
+    out: Path | None = None,
+    how: Asked | None = None,
+    way: Way = Way(),
 ) -> RunVerdict:
     """Run a scenario into the database at ``db``, with progress for whoever watches."""
-    with open_results(db) as results:
-        return run_scenario(scenario, results, RunProgress(), out, how)
+    with open_results(db, create=way.resume is None) as results:
+        return run_scenario(scenario, results, RunProgress(), out, how, way)
 
 
 def run_scenario(
@@ -45,6 +65,7 @@ def run_scenario(
     progress: RunProgress,
     out: Path | None = None,
     how: Asked | None = None,
+    way: Way = Way(),
 ) -> RunVerdict:
     """Run, store, judge and draw; ``out`` is the figures' folder, by default one a run.
 
@@ -53,22 +74,14 @@ def run_scenario(
     """
     _check_arms(scenario)
     _make(out or results.path.parent)
-    run = results.begin_run(scenario.name, scenario.source, scenario.seed, versions(), how)
+    run = taken_up(results, scenario, way.resume) if way.resume else ""
+    run = run or results.begin_run(scenario.name, scenario.source, scenario.seed, versions(), how)
     try:
         with interrupts.heard(), progress:
-            for arm in scenario.arms:
-                tick = progress.arm(arm.name, scenario.sessions(arm))
-                history = run_arm(scenario, arm, scenario.seed, tick)
-                results.save_arm(run, history)
-                interrupts.check()
-                _check_served(run, history)
+            _drive(scenario, results, run, progress, folder_of(run, results.path, out), way)
     except KeyboardInterrupt:
         results.finish_run(run, RunStatus.INTERRUPTED)
-        stored = len(results.run(run).arms)
-        word = f"interrupted: {stored} of {len(scenario.arms)} arms are stored as run {run}"
-        raise Interrupted(
-            word + (f"; `kvlab judge {run}{results.where}` judges them" if stored else "")
-        ) from None
+        raise stopped(results, run, scenario) from None
     except BaseException:
         results.finish_run(run, RunStatus.FAILED)
         raise
@@ -76,6 +89,42 @@ def run_scenario(
     results.finish_run(run, RunStatus.DONE)
     write_report(results, verdict, out)
     return verdict
+
+
+def _drive(
+    scenario: Scenario,
+    results: Results,
+    run: str,
+    progress: RunProgress,
+    folder: Path,
+    way: Way,
+) -> None:
+    """Every arm that is not stored, boot by boot; no server outlives the block."""
+    stored = results.run(run).arms
+    with _servers(scenario, folder / LOGS, progress.say) as servers:
+        last = 0
+        for boot in boots(scenario):
+            if servers is not None and boot.round != last:
+                servers.close()  # a repetition has a boot of its own, be it of the same commands
+            last = boot.round
+            for arm in boot.arms:
+                if arm.name in stored:
+                    continue
+                tick = progress.arm(arm.name, scenario.sessions(arm))
+                history = run_arm(scenario, arm, scenario.seed, tick, servers=servers)
+                results.save_arm(run, history)
+                interrupts.check()
+                _check_served(run, history, way)
+
+
+def _servers(
+    scenario: Scenario, folder: Path, say: Callable[[str], None]
+) -> AbstractContextManager[Servers | None]:
+    if scenario.target.bundled:
+        return nullcontext()
+    from lab.targets.foreign import servers_of
+
+    return servers_of(scenario, folder, say)
 
 
 def _check_arms(scenario: Scenario) -> None:
@@ -88,10 +137,10 @@ def _check_arms(scenario: Scenario) -> None:
         raise found.error(str(scenario.path))
 
 
-def _check_served(run: str, history: ArmHistory) -> None:
+def _check_served(run: str, history: ArmHistory, way: Way) -> None:
     """Raise `TargetError` for a stored arm whose target died or served nothing."""
     why = failure(history)
-    if why is not None:
+    if why is not None and not way.keep_going:
         raise TargetError(f"arm {history.name!r}: {why}; run {run} holds what finished")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from lab.commands.output import exit_code, note, note_idle, show_run
+from lab.commands.output import exit_code, note, note_idle, show_json, show_line, show_run
 
 if TYPE_CHECKING:
     from lab.commands.options import FailOn
@@ -28,6 +28,8 @@ class Options:
     out: Path | None
     as_json: bool
     fail_on: Sequence[FailOn] | None
+    resume: str | None = None
+    keep_going: bool = False
 
     def load(self, *, here: bool = False) -> Scenario:
         """The scenario as `--set` and `--seed` patch it; raises `UserError`."""
@@ -38,17 +40,30 @@ class Options:
     def perform(self, arms: Scenario, command: Sequence[str]) -> int:
         """Run, store, judge and show the arms; the exit code. ``command``: how to ask for them."""
         from lab.asking import asked
-        from lab.running import folder_of, perform
+        from lab.running import Way, folder_of, perform
         from lab.scenario.loader import capped
 
         sets = self.sets or ()
         how = asked(command, self.file, arms, sets=sets, seed=self.seed, sessions=self.sessions)
+        way = Way(self.resume, self.keep_going)
         note_idle(arms)
-        verdict = perform(capped(arms, self.sessions), self.db, self.out, how)
+        verdict = perform(capped(arms, self.sessions), self.db, self.out, how, way)
         show_run(verdict, self.as_json, folder_of(verdict.run, self.db, self.out))
         if not self.as_json:
             self._next_step(verdict)
         return exit_code(verdict, self.fail_on)
+
+    def show(self, arms: Scenario) -> int:
+        """Print what the arms would start; the exit code."""
+        from lab.dry_run import dry_run, dry_run_lines
+        from lab.scenario.loader import capped
+
+        document = dry_run(capped(arms, self.sessions))
+        if self.as_json:
+            show_json(document)
+        for line in () if self.as_json else dry_run_lines(document):
+            show_line(line)
+        return 0
 
     def _next_step(self, verdict: RunVerdict) -> None:
         """What tells more of a run with wrong replies."""

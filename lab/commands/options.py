@@ -56,6 +56,22 @@ Fail = Annotated[
         "--fail-on", metavar="VERDICT", help="Exit 1 when an arm is `corrupt` (or `inconclusive`)."
     ),
 ]
+Repeats = Annotated[
+    int,
+    typer.Option(
+        "--repeats", metavar="N", min=1, max=100, help="Rounds, each on boots of its own: A B B A."
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Run nothing: print the commands of every boot.")
+]
+ResumeRun = Annotated[
+    str | None,
+    typer.Option("--resume", metavar="RUN", help="Go on with a run: the arms it has not stored."),
+]
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="Where a server fails, go on with the next arm.")
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", min=1, max=256, help="Processes; by default one a core."),

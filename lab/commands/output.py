@@ -30,6 +30,11 @@ def console() -> Console:
     return found if found.is_terminal else Console(width=max(NARROWEST, found.width))
 
 
+def show_line(text: str) -> None:
+    """Print a line as it is, however long: somebody may paste it."""
+    typer.echo(text)
+
+
 def show_json(document: Any) -> None:
     """Print the one JSON document."""
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -136,6 +141,12 @@ def note_idle(scenario: Scenario) -> None:
 
 
 def exit_code(verdict: RunVerdict, fail_on: Sequence[FailOn] | None) -> int:
-    """1 where an arm's verdict is one that the caller asked to fail on."""
+    """3 where a target failed and the run went on, 1 where an arm's verdict is one that the caller
+    asked to fail on.
+    """
+    from lab.targets import failed
+
+    if any(failed(arm.reason) for arm in verdict.arms):
+        return 3
     wanted = {kind.value for kind in fail_on or ()}
     return int(any(arm.verdict in wanted for arm in verdict.arms))

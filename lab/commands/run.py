@@ -13,11 +13,21 @@ def run(
     seed: o.Seed = None,
     sessions: o.Sessions = None,
     sets: o.Sets = None,
+    repeats: o.Repeats = 1,
+    dry_run: o.DryRun = False,
+    resume: o.ResumeRun = None,
+    keep_going: o.KeepGoing = False,
     db: o.Db = o.DB,
     out: o.Out = None,
     as_json: o.Json = False,
     fail_on: o.Fail = None,
 ) -> None:
     """Run a scenario: every arm, stored, then judged, then shown as an A/B table."""
-    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on)
-    raise typer.Exit(options.perform(options.load(here=True), ["run"]))
+    from lab.scenario.rounds import repeated
+
+    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on, resume, keep_going)
+    arms = repeated(options.load(here=True), repeats)
+    if dry_run:
+        raise typer.Exit(options.show(arms))
+    again = ["--repeats", str(repeats)] if repeats > 1 else []
+    raise typer.Exit(options.perform(arms, ["run", *again]))

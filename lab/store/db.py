@@ -109,11 +109,22 @@ class Results(Bisections):
     def finish_run(self, run: str, status: RunStatus | str) -> None:
         """Say what became of a running run; unless judged, its durations are sums over arms."""
         to = RunStatus(status)
+        self._legal(run, to)
+        with transaction(self.db, str(self.path)):
+            saves.finish(self.db, run, to)
+
+    def resume_run(self, run: str) -> None:
+        """Say that one which was interrupted, or failed, runs again."""
+        with transaction(self.db, str(self.path)):
+            self._legal(run, RunStatus.RUNNING)
+            self.db.execute(
+                "UPDATE runs SET status = ? WHERE id = ?", [RunStatus.RUNNING.value, run]
+            )
+
+    def _legal(self, run: str, to: RunStatus) -> None:
         at = self.run(run).status
         if to not in LEGAL[at]:
             raise StoreError(f"{self.path}: run {run} is {at.value}, it cannot become {to.value}")
-        with transaction(self.db, str(self.path)):
-            saves.finish(self.db, run, to)
 
     def histories(self, run: str, arm: str | None = None) -> list[ArmHistory]:
         """What each stored arm left, or that one: equal to what was saved, in the run's order."""

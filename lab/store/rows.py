@@ -52,8 +52,8 @@ class RunStatus(StrEnum):
 LEGAL: dict[RunStatus, frozenset[RunStatus]] = {
     RunStatus.RUNNING: frozenset({RunStatus.DONE, RunStatus.INTERRUPTED, RunStatus.FAILED}),
     RunStatus.DONE: frozenset(),
-    RunStatus.INTERRUPTED: frozenset(),
-    RunStatus.FAILED: frozenset(),
+    RunStatus.INTERRUPTED: frozenset({RunStatus.RUNNING}),
+    RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
 }
 
 

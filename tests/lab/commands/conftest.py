@@ -39,7 +39,12 @@ class FakeTrial:
     asked: list[tuple[str, int, int]] = field(default_factory=list)  # arm, sessions, seed
 
     def __call__(
-        self, scenario: Scenario, arm: Arm, seed: int, progress: Callable[[int, int], None]
+        self,
+        scenario: Scenario,
+        arm: Arm,
+        seed: int,
+        progress: Callable[[int, int], None],
+        servers: object = None,
     ) -> ArmHistory:
         sessions = scenario.sessions(arm)
         self.asked.append((arm.name, sessions, seed))

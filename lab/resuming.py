@@ -1,0 +1,39 @@
+"""A run that ended before its last arm, and how it goes on. One rule: only as it began."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from lab.errors import Interrupted, UserError
+from lab.store import RunStatus
+
+if TYPE_CHECKING:
+    from lab.scenario.models import Scenario
+    from lab.store import Results
+
+
+def taken_up(results: Results, scenario: Scenario, named: str) -> str:
+    """The stored run, running again; raises `UserError` where it cannot go on as it began."""
+    run = results.resolve(named)
+    stored = results.run(run)
+    if stored.status is RunStatus.DONE:
+        what = f"run {run} is done; `kvlab report {run}{results.where}` shows it"
+        raise UserError(f"--resume {named}: {what}")
+    if stored.yaml != scenario.source:
+        what = f"{scenario.path} is not what run {run} began with, or other options are given"
+        raise UserError(f"--resume {named}: {what}; run it anew without --resume")
+    results.resume_run(run)
+    return run
+
+
+def stopped(results: Results, run: str, scenario: Scenario) -> Interrupted:
+    """What is told of a run that the user stopped."""
+    stored = results.run(run)
+    word = f"interrupted: {len(stored.arms)} of {len(scenario.arms)} arms are stored as run {run}"
+    if not stored.arms:
+        return Interrupted(word)
+    argv = stored.asked.argv
+    again = f"`{shlex.join(argv)} --resume {run}{results.where}` goes on, "
+    goes_on = again if argv[1:2] == ("run",) else ""
+    return Interrupted(f"{word}; {goes_on}`kvlab judge {run}{results.where}` judges them")
