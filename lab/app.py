@@ -126,3 +126,7 @@ def _misused(error: TyperException) -> int:
 def _say(message: str, code: int) -> int:
     typer.echo(f"kvlab: {message}", err=True)
     return code
+
+
+if __name__ == "__main__":
+    main()
