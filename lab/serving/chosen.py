@@ -70,7 +70,11 @@ def _scenario(asked: Asked) -> Scenario:
         if isinstance(build, list) and name not in build:
             build = [*build, name]
             patched.append(Patch(("build",), build, f"--defect {name}"))
-    return parse_scenario(text, str(file), patched)
+    scenario = parse_scenario(text, str(file), patched)
+    if not scenario.target.bundled:
+        what = f"its target is {scenario.target.name}, which is not ours to serve"
+        raise UserError(f"{file}: {what}; accepted: bundled")
+    return scenario
 
 
 def _check(defect: str) -> None:

@@ -1,7 +1,7 @@
 """The server: uvicorn over the engine's application, from its first request to its last.
 
-One rule: it answers for as long as it runs. An engine that died is told of by 500 and 503, and a
-request under way when the server is stopped gets its end or an error.
+One rule: it answers for as long as it runs. Of an engine that died, 500 and 503 tell; a request
+under way when the server is stopped gets its end or an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 import uvicorn
 
 from engine.api import create_app
-from engine.errors import ConfigError
+from engine.errors import ConfigError, EngineError
 from engine.serving import open_engine
 from lab.errors import TargetError, UserError
 from lab.exposure import ALWAYS_SAID
@@ -62,8 +62,7 @@ def _engine(config: EngineConfig) -> Engine | Pair:
     except ConfigError as error:
         raise UserError(str(error)) from None
     except (RuntimeError, MemoryError) as error:  # torch's word for no memory and no device
-        why = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
-        raise TargetError(f"the engine did not start: {why}") from error
+        raise TargetError(f"the engine did not start: {_line(error)}") from error
 
 
 @contextmanager
@@ -90,6 +89,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, engine: Engine | Pair, say: Say) -> None:
         self._engine, self._say = engine, say
+        self._mourned = False
         self.signals: list[int] = []
         app = create_app(engine, counters=ALWAYS_SAID)
         super().__init__(
@@ -123,7 +123,10 @@ class Server(uvicorn.Server):
         """Ten times a second: whether to stop. Nobody reads the history of a server."""
         if counter % TICKS == 0:
             self._engine.events.events.clear()
-        self.should_exit = bool(self.signals)
+        if (died := self._engine.died) is not None and not self._mourned:
+            self._mourned = True
+            self._say(f"the engine died: {_line(died)}; requests are answered with 500")
+        self.should_exit = self.should_exit or bool(self.signals)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -147,21 +150,20 @@ class Server(uvicorn.Server):
 
 
 class Answering:
-    """The application, whose faults were answered with 500: it says once that the engine died, and
-    of every other fault what it was.
+    """The application, whose faults were answered with 500; ``say`` hears those of an engine that
+    lives, but for what is raised on purpose.
     """
 
     def __init__(self, app: ASGIApp, engine: Engine | Pair, say: Say) -> None:
         self._app, self._engine, self._say = app, engine, say
-        self._said = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
         except Exception as error:
-            died = self._engine.died
-            if died is None:
-                self._say(f"a request failed: {type(error).__name__}: {error}")
-            elif not self._said:
-                self._said = True
-                self._say(f"the engine died: {type(died).__name__}: {died}")
+            if self._engine.died is None and not isinstance(error, EngineError):
+                self._say(f"a request failed: {_line(error)}")
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
