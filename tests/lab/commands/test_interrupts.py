@@ -60,7 +60,9 @@ class Interrupted:
         self.trial, self.arm, self.number, self.after = trial, arm, number, after
         self.ticks = 0
 
-    def __call__(self, scenario: Any, arm: Any, seed: int, progress: Any, servers: Any = None) -> ArmHistory:
+    def __call__(
+        self, scenario: Any, arm: Any, seed: int, progress: Any, servers: Any = None
+    ) -> ArmHistory:
         history = self.trial(scenario, arm, seed, lambda done, due: None)
         if arm.name == self.arm:
             for reply in range(5):
