@@ -105,6 +105,11 @@ class Servers:
             raise
         return self._server
 
+    @property
+    def pids(self) -> dict[str, int]:
+        """The processes that are up now, by node."""
+        return {process.command.name: process.pid for process in self._running}
+
     def close(self) -> None:
         """Stop what runs; nothing is left of it, however this ends."""
         try:

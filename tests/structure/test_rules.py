@@ -12,6 +12,7 @@ LAYOUT = "kernels/layout.py"
 CLOCK = "engine/clock.py"
 WORKERS = ["lab/bisecting/workers.py", "lab/kernel_bench/apart.py"]
 KEYS = "lab/targets/keys.py"
+LAUNCHER = "lab/launching/process.py"
 DEFECTS = ("engine/defects/", "kernels/defects/")
 
 
