@@ -44,6 +44,11 @@ def index_rows(key: Tensor, fp8: bool) -> tuple[Tensor, Tensor | None]:
     return e4m3((key.double() / scale.double()).float().double()), scale
 
 
+def power_of_two(scale: Tensor) -> Tensor:
+    """float64 2**(scale - 127), by its bits: torch's power on a GPU is off by a last bit."""
+    return ((scale.long() + (1023 - 127)) << 52).view(torch.float64)
+
+
 def latent_rows(latent: Tensor) -> tuple[Tensor, Tensor]:
     """(bytes uint8 [N, 576], scales uint8 [N, 8]) of float32 latents: the smallest power of two
     under which a group of 64 fits 448 and 1e-4 counts, codes, and the rope dims as bfloat16.
@@ -51,9 +56,9 @@ def latent_rows(latent: Tensor) -> tuple[Tensor, Tensor]:
     groups = latent[:, :448].double().view(-1, 7, 64)
     size = torch.where(groups.isnan(), 0.0, groups.abs()).amax(2)
     least = torch.tensor(1e-4, dtype=torch.float32).double().item()
-    fits = 448 * torch.pow(2.0, torch.arange(255, device=latent.device).double() - 127)
+    fits = 448 * power_of_two(torch.arange(255, device=latent.device))
     scale = torch.searchsorted(fits, size.clamp(least, LARGEST))
-    codes = e4m3(groups / torch.pow(2.0, scale.double() - 127)[..., None]).view(-1, 448)
+    codes = e4m3(groups / power_of_two(scale)[..., None]).view(-1, 448)
     rope = latent[:, 448:].to(torch.bfloat16).view(torch.uint8)
     pad = torch.zeros_like(scale[:, :1])
     return torch.cat([codes, rope], 1), torch.cat([scale, pad], 1).to(torch.uint8)
@@ -88,7 +93,7 @@ def latents(view: LayerView, slots: Tensor) -> Tensor:
     page, token = slots.long() // view.layout.page_tokens, slots.long() % view.layout.page_tokens
     value, scale = view.plane("value")[page, token], view.plane("scale")[page, token]
     code = value[..., :448].contiguous().view(torch.float8_e4m3fn).double()
-    unit = torch.pow(2.0, scale[..., :7].double() - 127).repeat_interleave(64, -1)
+    unit = power_of_two(scale[..., :7]).repeat_interleave(64, -1)
     unit[scale[..., :7].repeat_interleave(64, -1) == 255] = torch.nan
     rope = value[..., 448:].contiguous().view(torch.bfloat16).double()
     return torch.cat([code * unit, rope], -1)

@@ -114,10 +114,13 @@ def e4m3_code(x, NATIVE: tl.constexpr):
 
 
 @jit
-def bf16_code(x, NATIVE: tl.constexpr):
-    """`bf16_bits`, by the instruction where NATIVE."""
+def bf16_code(x, NATIVE: tl.constexpr, WAS_BF16: tl.constexpr):
+    """`bf16_bits`, by the instruction where NATIVE. There and back is no instruction at all: where
+    `x` WAS_BF16 a NaN would keep the bits that it came with.
+    """
     if NATIVE:
-        return x.to(tl.bfloat16).to(tl.int16, bitcast=True)
+        bits = x.to(tl.bfloat16).to(tl.int16, bitcast=True)
+        return tl.where(x == x, bits, 0x7FFF).to(tl.int16) if WAS_BF16 else bits
     return bf16_bits(x)
 
 

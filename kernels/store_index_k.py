@@ -106,7 +106,7 @@ def _store_index_k_kernel(
             scaled = quotient(parts[p], unit[:, None], inverse[:, None], NATIVE)
             code = e4m3_code(scaled, NATIVE)
         else:
-            code = bf16_code(parts[p], NATIVE)
+            code = bf16_code(parts[p], NATIVE, key.dtype.element_ty == tl.bfloat16)
         tl.store(at + p * WIDTH, code, mask=keep[:, None])
 
 

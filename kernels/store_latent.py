@@ -73,7 +73,8 @@ def _store_latent_kernel(
         tl.store(at + g * 64, e4m3_code(scaled, NATIVE), mask=kept)
         codes |= code.to(tl.int64) << (8 * g)
     at = rope + places(page * r_page + tok * r_tok, c, VEC)
-    tl.store(at, bf16_code(groups[7], NATIVE), mask=kept)
+    was_bf16: tl.constexpr = latent.dtype.element_ty == tl.bfloat16
+    tl.store(at, bf16_code(groups[7], NATIVE, was_bf16), mask=kept)
     tl.store(scale + page * s_page + tok * s_tok, codes, mask=keep)
 
 
