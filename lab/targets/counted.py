@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -20,26 +22,70 @@ from lab.targets.documents import INFO, fetched
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lab.launching.servers import Server
+    from lab.profiles import Profile
     from lab.profiles.models import Exposure
 
+KVLAB = "kvlab"
 SERIES = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 MAXIMUM = "largest:"  # of our engine's counters those that only rise to a limit
 
 
+@dataclass(frozen=True)
+class Counting:
+    """How one server is asked for its counters; ``maker`` is whose server it says that it is."""
+
+    http: httpx.AsyncClient
+    server: Server
+    profile: Profile | None
+    maker: str
+
+    async def read(self) -> dict[str, float]:
+        """Our counters as the server has them now."""
+        if self.maker == KVLAB:
+            return await own_counters(self.http)
+        known = self.profile or _shipped(self.maker)
+        if known is None:
+            return {}
+        nodes, urls = known.exposure.nodes, self.server.urls
+        found = await counters(self.http, known.exposure, [urls.get(node, "") for node in nodes])
+        if self.profile is not None:
+            for node in nodes or (known.endpoint,):
+                _add(found, self._logged(known.exposure, node))
+        return found
+
+    def _logged(self, exposure: Exposure, node: str) -> dict[str, int]:
+        log = self.server.logs.get(node)
+        if not exposure.logs or log is None or not log.exists():
+            return {}
+        return exposure.of_log(log.read_text(errors="replace"))
+
+
 async def counters(
-    http: httpx.AsyncClient, exposure: Exposure, urls: Sequence[str] = ("",)
+    http: httpx.AsyncClient, exposure: Exposure, urls: Sequence[str] = ()
 ) -> dict[str, float]:
-    """Our counters as the server has them now, over all of ``urls``; '' is the one that answers."""
+    """The counters of a profile, over all of ``urls``; of none: of the server that answers."""
     found: dict[str, float] = {}
-    for url in urls if exposure.counters else ():
+    for url in dict.fromkeys(urls or ("",)) if exposure.counters else ():
         answer = await fetched(http, url + exposure.path)
-        if answer is None or answer.status_code != httpx.codes.OK:
-            continue
-        read = _prometheus if exposure.form == "prometheus" else _json
-        for name, value in read(answer.text, exposure.counters):
-            found[name] = found.get(name, 0) + value
+        if answer is not None and answer.status_code == httpx.codes.OK:
+            read = _prometheus if exposure.form == "prometheus" else _json
+            for name, value in read(answer.text, exposure.counters):
+                _add(found, {name: value})
     return found
+
+
+def _add(found: dict[str, float], more: Mapping[str, float]) -> None:
+    for name, value in more.items():
+        found[name] = found.get(name, 0) + value
+
+
+def _shipped(maker: str) -> Profile | None:
+    """What is known of somebody's server by its maker alone."""
+    from lab.profiles import known, load_profile
+
+    return load_profile(maker) if maker in known() else None
 
 
 async def own_counters(http: httpx.AsyncClient) -> dict[str, float]:
@@ -94,5 +140,8 @@ def _document(text: str) -> Any:
 
 def _number(text: str) -> float:
     """A sample's value; NaN, which some servers say of what they never measured, is nothing."""
-    value = float(text)
-    return 0.0 if value != value else value
+    try:
+        value = float(text)
+    except ValueError:
+        return 0.0
+    return value if isfinite(value) else 0.0

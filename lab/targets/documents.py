@@ -33,8 +33,9 @@ class Unreachable(Exception):
 async def documents(http: httpx.AsyncClient, more: Iterable[str] = ()) -> dict[str, Any]:
     """The JSON documents that the server has, by path; raises `Unreachable`."""
     found: dict[str, Any] = {}
-    for path in dict.fromkeys((*DOCUMENTS, *more)):
-        if path == INFO[1] and INFO[0] in found and path not in more:
+    asked = [path for path in more if path]
+    for path in dict.fromkeys((*asked, *DOCUMENTS)):
+        if path in INFO and any(known.startswith(INFO) for known in found):
             continue
         document = await _document(http, path)
         if isinstance(document, dict | list):

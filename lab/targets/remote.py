@@ -24,7 +24,7 @@ from lab.exposure import FOREIGN
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.bundled import load_of
-from lab.targets.counted import counters, moved, own_counters
+from lab.targets.counted import KVLAB, Counting, moved
 from lab.targets.documents import INFO, Unreachable, documents, fetched, maker, served_models
 from lab.targets.effective import Setting, model_served, settings_read
 from lab.targets.keys import secret
@@ -38,10 +38,9 @@ if TYPE_CHECKING:
     from lab.profiles import Profile
     from lab.targets.base import Task
 
-KVLAB, SGLANG = "kvlab", "sglang"
 EXTRA: Mapping[str, Mapping[str, Any]] = {
     KVLAB: OURS,
-    SGLANG: {"return_cached_tokens_details": True},
+    "sglang": {"return_cached_tokens_details": True},
 }
 LOOK_S, GRACE_S = 0.5, 1.0  # between two looks at its processes; for errors that come of a death
 
@@ -98,12 +97,12 @@ class _Run:
         try:
             found = await documents(http, self._paths())
         except Unreachable as why:
-            told = self.server.died() or f"no server at {self._url()}: {why}"
+            told = self.server.died() or f"{self._url()} does not answer: {why}"
             raise TargetError(self.key.scrub(f"arm {self.task.name!r}: {told}")) from None
         load = await self._configured(http, found)
         announce(self.task.plans, self.log)
-        ours = maker(found) == KVLAB
-        before = await self._counters(http, ours)
+        counting = Counting(http, self.server, self.profile, maker(found))
+        before = await counting.read()
         await self._drive(http, load)
         self.wall_s = clock.now()
         if self.died is None and await fetched(http, "/v1/models") is None:
@@ -111,12 +110,14 @@ class _Run:
         if self.died is not None:
             self.log.emit("engine_died", error=self.key.scrub(self.died))
         else:
-            self._count(moved(before, await self._counters(http, ours)))
+            self._count(moved(before, await counting.read()))
 
     def _paths(self) -> list[str]:
         """The documents of the node that answers that the profile reads settings from."""
-        hows = self.profile.readback.values() if self.profile is not None else ()
-        return [how.json_path for how in hows if how.json_path]
+        if self.profile is None:
+            return []
+        here = ("", self.profile.endpoint)
+        return [how.json_path for how in self.profile.readback.values() if how.node in here]
 
     async def _configured(self, http: httpx.AsyncClient, found: dict[str, Any]) -> Load:
         """Keep what the server says that it runs with, and ask it as it wants to be asked."""
@@ -153,15 +154,8 @@ class _Run:
             else:
                 self.log.remark("setting_effective", **setting.fields())
 
-    async def _counters(self, http: httpx.AsyncClient, ours: bool) -> dict[str, float]:
-        if ours:
-            return await own_counters(http)
-        if self.profile is None:
-            return {}
-        exposure, urls = self.profile.exposure, self.server.urls
-        return await counters(http, exposure, [urls[node] for node in exposure.nodes] or [""])
-
     def _count(self, rose: Mapping[str, int]) -> None:
+        """What the server counted, and what the replies' usage says of their prompts."""
         for name, n in sorted(rose.items()):
             self.log.count(name, n)
         if self.recorder.cache_reports:

@@ -21,7 +21,7 @@ SETTINGS = {"concurrency": 8, "arrival_rate": None, "abort_rate": 0.0}
 
 def server(url: str, **given: Any) -> Server:
     """A server that somebody else started."""
-    return Server(base_url=url, boot=0, commands=(), logs={}, urls={}, **given)
+    return Server(**{"base_url": url, "boot": 0, "commands": (), "logs": {}, "urls": {}, **given})
 
 
 def stranger_task(**given: Any) -> Task:

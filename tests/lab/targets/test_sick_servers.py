@@ -200,7 +200,7 @@ def test_a_failed_reply_keeps_what_came_of_it_as_it_was_cut() -> None:
 
 def test_a_server_that_is_not_there_cannot_be_driven() -> None:
     with pytest.raises(
-        TargetError, match=r"no server at http://127\.0\.0\.1:9: GET /v1/models: refused"
+        TargetError, match=r"http://127\.0\.0\.1:9 does not answer: GET /v1/models: refused"
     ):
         run_remote(stranger_task(), server("http://127.0.0.1:9"))
 
