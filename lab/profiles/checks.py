@@ -116,6 +116,6 @@ def _readback(profile: Profile, key: str) -> Iterator[Problem]:
 def _regex(at: Path, text: str, groups: int = 0) -> Iterator[Problem]:
     try:
         if re.compile(text).groups != groups:
-            yield Problem(at, f"must have {groups or 'no'} group{'' if groups == 1 else 's'}")
+            yield Problem(at, f"must have {('no groups', 'one group')[groups]}")
     except re.error as error:
         yield Problem(at, f"is no regular expression: {error}")

@@ -24,8 +24,14 @@ PATTERNS = {
 
 
 def problems(error: ValidationError) -> list[Problem]:
-    """Every mistake of the file as a `Problem`."""
-    return [_problem(details) for details in error.errors(include_url=False)]
+    """Every mistake of the file as a `Problem`; a list is not too short where an item is wrong."""
+    found = [_problem(details) for details in error.errors(include_url=False)]
+    paths = [one.path for one in found]
+    return [one for one in found if not any(_within(path, one.path) for path in paths)]
+
+
+def _within(path: Path, other: Path) -> bool:
+    return len(path) > len(other) and path[: len(other)] == other
 
 
 def _problem(details: ErrorDetails) -> Problem:
@@ -40,7 +46,7 @@ def _problem(details: ErrorDetails) -> Problem:
     if kind in LIMITS:
         name, phrase = LIMITS[kind]
         return Problem(path, f"{spell(given)} is not accepted", f"{phrase} {ctx[name]}")
-    words = TYPES.get(kind.rsplit("_", 1)[0], "text")
+    words = TYPES.get(kind.rsplit("_", 1)[0].replace("tuple", "list"), "text")
     if kind == "literal_error":
         words = str(ctx["expected"]).replace("'", "").replace(" or ", ", ")
     if kind == "string_pattern_mismatch":
