@@ -56,6 +56,11 @@ def test_there_are_no_threads_and_no_executors_but_for_trials_and_kernels() -> N
     assert where(lambda source: source.names() & {"run_in_executor", "to_thread"}) == []
 
 
+def test_only_the_launcher_of_real_servers_starts_programs() -> None:
+    """It ends whatever it started, with the whole of its process group."""
+    assert where(lambda source: "subprocess" in source.imports()) == [LAUNCHER]
+
+
 def test_nothing_reads_the_environment_but_for_a_server_s_key() -> None:
     """A key is named by its variable so that no file, no record and no command line holds it."""
     assert where(lambda source: source.names() & {"environ", "getenv"}) == [KEYS]
