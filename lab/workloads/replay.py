@@ -10,7 +10,6 @@ on the seed and its number alone.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
@@ -146,8 +145,8 @@ class Manuals:
         shared: list[Entry] = []
         count = int(len(request.blocks) * self._a_block)
         for place in range(min(count, self._load.most_entries - 1)):
-            last = ceil((place + 1) / self._a_block) - 1  # the block in which the entry ends
-            shared.append(self._entry(place, request.blocks[last], shared))
+            middle = int((place + 0.5) / self._a_block)  # the block that most of the entry is for
+            shared.append(self._entry(place, request.blocks[middle], shared))
         own = self._words.entries(rng, 1, shared)
         refs = self._words.references(rng, 1)
         asked = rng.choice(shared) if shared and rng.random() < 0.5 else own[0]
