@@ -6,6 +6,7 @@ out.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
+from lab.detectors.surface import whole
 from lab.joins import joined, numbered, room_of
 from lab.rooms import where, writer
 
@@ -126,10 +128,21 @@ def case_text(case: Case, width: int) -> Text:
         text.append(f"\n  {found.detector}: {found.detail}", style="not bold")
     for hit in case.hit_by:
         text.append(f"\n  hit by {hit}", style="not bold")
-    for line in marked(got, reply.expected_text, at, width - 4):
+    known = bool(reply.expected_text)
+    lines = marked(got, reply.expected_text, at, width - 4) if known else told(reply, width - 4)
+    for line in lines:
         text.append(f"\n  {line}", style="not bold")
     text.append("\n")
     return text
+
+
+def told(reply: Reply, width: int) -> Iterator[str]:
+    """A reply whose right text nobody knows, its calls included, and the call that was due."""
+    for line in wrapped(whole(reply), width):
+        yield "| " + visible(line)
+    if due := reply.expected_call:
+        arguments = json.dumps(due["arguments"], ensure_ascii=False)
+        yield f"due was the call {visible(due['name'])} {visible(arguments)}"
 
 
 def marked(got: str, expected: str, at: int | None, width: int) -> Iterator[str]:
