@@ -14,6 +14,7 @@ from lab.copies import by_pool, copy_paths, stored_geometry
 from lab.report import words
 from lab.report.origin import origin
 from lab.report.pd import pd_lines
+from lab.report.servers import servers
 from lab.report.sweeps import sweep_lines
 from lab.report.table import exposure_heads, host_heads, told
 from lab.report.tiers import MISMATCH
@@ -48,6 +49,7 @@ def markdown(
         "## What went wrong",
         wrong(verdict.arms),
         *host_tiers(histories),
+        *foreign(histories),
         *(["## Figures", *map(image, figures)] if figures else []),
         "## To repeat it",
         *([repeat(stored)] if stored is not None else []),
@@ -115,6 +117,15 @@ def wrong(arms: Sequence[ArmVerdict]) -> str:
         [arm.name, *map(words.tally, (arm.outcomes, arm.violations, arm.faults))] for arm in arms
     ]
     return table(["arm", "corrupt replies by class", "violations", "faults"], rows)
+
+
+def foreign(histories: Sequence[ArmHistory]) -> list[str]:
+    """Somebody's servers: their settings, their streams and their failures; nothing of our own."""
+    return [
+        part
+        for section in servers(histories)
+        for part in (f"## {section.title}", table(section.heads, section.rows))
+    ]
 
 
 def host_tiers(histories: Sequence[ArmHistory]) -> list[str]:
