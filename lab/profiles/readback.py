@@ -31,6 +31,11 @@ class Readback(BaseModel):
         """How a difference names its source."""
         return f"{self.json_path} {self.key}" if self.json_path else f"log: {self.log}"
 
+    @property
+    def source(self) -> str:
+        """The document, or the log, that it is read from."""
+        return self.json_path.partition("?")[0] or "log"
+
     def of_json(self, document: Any) -> Any:
         """The value in what ``json`` answered; None where the key is not there."""
         found = document
