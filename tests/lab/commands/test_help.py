@@ -22,6 +22,7 @@ COMMANDS = [
     "bench",
     "kernels",
     "catalog",
+    "serve",
 ]
 
 
