@@ -8,7 +8,7 @@ from codecs import getincrementaldecoder
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import clock
@@ -72,6 +72,7 @@ def test_gaps_are_ranked_in_milliseconds() -> None:
     assert (gaps_ms([]), gaps_ms([1.0])) == ({}, {})
 
 
+@settings(deadline=None)
 @given(cuts=st.lists(st.integers(0, 2000)), size=st.integers(1, 9))
 def test_bytes_cut_anywhere_are_the_same_reply(cuts: list[int], size: int) -> None:
     text = f"{MARKERS} {call()}"
