@@ -41,6 +41,8 @@ EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
     "pd": ("transfers",),
     "tp": ("collectives",),
 }
+# Toggles of launch profiles that the bundled engine has under another name, or not at all.
+EXERCISED_ELSEWHERE: Mapping[str, tuple[str, ...]] = {"prefix_caching": ("prefix_hits",)}
 OURS = ("abort_rate",)  # counted by the driver, whatever the server is
 OFF: Mapping[str, object] = {"tp": 1}  # one rank has nobody to agree with
 
@@ -79,9 +81,10 @@ def unexercised(
     """The toggles that are on and were never exercised; of a foreign server those of which it
     counts it.
     """
+    asked = {**EXERCISED_BY, **EXERCISED_ELSEWHERE} if foreign else EXERCISED_BY
     return [
         key
-        for key, names in EXERCISED_BY.items()
+        for key, names in asked.items()
         if _on(key, settings)
         and not any(counters.get(name, 0) for name in names)
         and (not foreign or any(name in counters for name in names) or key in OURS)
@@ -90,6 +93,7 @@ def unexercised(
 
 def _on(key: str, settings: Mapping[str, Any]) -> bool:
     """Whether the toggle asks for anything: set, and one of the switches that it needs is on."""
-    value, needs = settings.get(key), TOGGLES.all()[key].needs
+    value, ours = settings.get(key), TOGGLES.all().get(key)
+    needs = ours.needs if ours else ()
     wanted = bool(value) and value != OFF.get(key)
     return wanted and (not needs or any(settings.get(switch) for switch in needs))

@@ -34,3 +34,10 @@ def test_one_rank_has_nothing_to_agree_on(settings: dict[str, object]) -> None:
 
 def test_pages_kept_for_failed_rooms_need_no_failed_room() -> None:
     assert unexercised({**PAIR, "deferred_release": True}, {"transfers": 1}) == []
+
+
+def test_prefix_caching_of_somebody_s_server_must_have_hit_where_it_counts_hits() -> None:
+    vllm = {"prefix_caching": True}
+    assert unexercised(vllm, {"prefix_hits": 0}, foreign=True) == ["prefix_caching"]
+    assert unexercised(vllm, {"prefix_hits": 640}, foreign=True) == []
+    assert unexercised(vllm, {}, foreign=True) == []
