@@ -111,7 +111,7 @@ class Servers:
         return {process.command.name: process.pid for process in self._running}
 
     def close(self) -> None:
-        """Stop what runs; nothing is left of it, however this ends."""
+        """Stop what runs; nothing is left of it, however this ends. The next arm has a new boot."""
         try:
             self._stop()
         finally:

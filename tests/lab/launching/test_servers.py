@@ -38,6 +38,14 @@ def test_equal_settings_share_a_boot_and_others_have_their_own(tmp_path: Path) -
         assert get(second.base_url)["argv"][-2:] == ["--size", "2"]
 
 
+def test_after_a_close_equal_settings_have_a_boot_of_their_own(tmp_path: Path) -> None:
+    with Servers(profile(), tmp_path) as servers:
+        first = servers.up({})
+        servers.close()
+        assert not runs(first.pids["server"])
+        assert servers.up({}).boot == 2
+
+
 def test_a_boot_that_died_is_not_shared(tmp_path: Path) -> None:
     with Servers(profile(), tmp_path) as servers:
         first = servers.up({})
