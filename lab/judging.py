@@ -47,6 +47,7 @@ from lab.wedge import wedge
 # An arm's name or "*" -> an object with ``verdict`` and ``violations``, or a mapping with them.
 Expect = Mapping[str, Any]
 Place = tuple[int, int]  # session, turn
+NAMED = 3  # reasons that are told in full
 NOTHING = ("clean", "inconclusive")  # verdicts that show no failure
 
 
@@ -258,8 +259,9 @@ def _details(unfinished: Sequence[Finding]) -> str:
     found = alike(it.detail for it in unfinished)
     if len(found) == 1:
         return next(iter(found))
-    (first, times), *others = found.items()
-    return f"{times}: {first}; {sum(n for _, n in others)}: other reasons"
+    named, others = list(found.items())[:NAMED], list(found.values())[NAMED:]
+    told = [f"{times}: {said}" for said, times in named]
+    return "; ".join([*told, *([f"{sum(others)}: other reasons"] if others else [])])
 
 
 def _named(findings: Sequence[Finding], kind: Kind) -> dict[Place, Finding]:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 MOST = 5
 
 
-def errors(history: ArmHistory) -> dict[str, int]:
-    """How many tries failed on the way or timed out, by reason: at most ``MOST``, by number."""
+def errors(history: ArmHistory, most: int | None = MOST) -> dict[str, int]:
+    """How many tries failed on the way or timed out, by reason: at most ``most``, by number."""
     ended = [
         *((it.status, it.error) for it in failed_tries(history)),
         *((it.status, it.error) for it in history.replies),
     ]
     ill = [error for status, error in ended if status in ("transport_error", "timeout") and error]
-    return dict(islice(alike(ill).items(), MOST))
+    return dict(islice(alike(ill).items(), most))

@@ -24,7 +24,7 @@ TIMES = ("TTFT p50", "TTFT p99", "gap mean", "gap p50", "gap p99", "longest gap"
 def servers(histories: Sequence[ArmHistory]) -> list[Section]:
     """Three tables of a run's foreign arms, each only where there is something to tell."""
     arms = [history for history in histories if is_foreign(history)]
-    failed = [(arm.name, str(n), how) for arm in arms for how, n in errors(arm).items()]
+    failed = [(arm.name, str(n), how) for arm in arms for how, n in errors(arm, most=None).items()]
     sections = [
         Section(
             "Servers",

@@ -131,7 +131,7 @@ def test_replies_that_failed_alike_are_told_with_no_single_room_s_number() -> No
     assert verdict(arm(placed(RIGHT, 0), *lost))[1] == "2 of 3 replies unfinished (room N failed)"
     late = placed(said(""), 9, status="timeout", raw_text=None, error="no end after 600.0 s")
     assert verdict(arm(placed(RIGHT, 0), *lost, late))[1] == (
-        "3 of 4 replies unfinished (2: room N failed; 1: other reasons)"
+        "3 of 4 replies unfinished (2: room N failed; 1: no end after 600.0 s)"
     )
 
 
@@ -256,3 +256,15 @@ def test_the_other_sessions_words_are_known_from_the_history_alone() -> None:
     found, findings = judge_arm(history)
     assert found.outcomes == {"foreign_secret": 1}
     assert "session 1" in findings[0].detail
+
+
+def test_replies_that_failed_in_many_ways_name_the_three_most_frequent() -> None:
+    said = ["HTTP 500: a", *["refused: b"] * 4, *["reset: c"] * 3, *["stalled: d"] * 2]
+    replies = [
+        placed(WRONG, n, status="transport_error", raw_text=None, error=error)
+        for n, error in enumerate(said)
+    ]
+    _, reason = verdict(arm(placed(RIGHT, 99), *replies))
+    assert reason.startswith(
+        "10 of 11 replies unfinished (4: refused: b; 3: reset: c; 2: stalled: d; 1: other reasons)"
+    )

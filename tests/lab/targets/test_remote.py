@@ -10,6 +10,7 @@ from lab.judging import judge_arm
 from lab.targets.remote import run_remote
 from lab.toggles import defaults, to_engine_config
 from tests.engine.api.served import served
+from tests.lab.driver.sick import sick, well
 from tests.lab.targets.remotes import server, task
 
 if TYPE_CHECKING:
@@ -29,7 +30,14 @@ def bundled(build: tuple[str, ...] = (), **settings: object):
 
 def test_a_healthy_engine_over_a_url_is_clean() -> None:
     with bundled() as url:
-        history = run_remote(task(turns=1), server(url))
+        history = run_remote(task(sessions=1, turns=1), server(url))
     verdict, _ = judge_arm(history)
     assert (verdict.verdict, verdict.reason) == ("clean", "")
     assert all(reply.raw_text == reply.expected_text for reply in history.replies)
+
+
+def test_the_text_of_a_stranger_is_not_known_and_the_due_call_is() -> None:
+    with sick(well) as it:
+        replies = run_remote(task(), server(it.url)).replies
+    assert {reply.expected_text for reply in replies} == {""}
+    assert all(reply.expected_call for reply in replies)
