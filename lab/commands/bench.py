@@ -1,4 +1,4 @@
-"""`kvlab bench engine|bisect|ledger`: measurements of the engine and of the lab itself."""
+"""`kvlab bench engine|bisect|ledger|load`: measurements of the engine and of the lab itself."""
 
 from __future__ import annotations
 
@@ -26,6 +26,30 @@ Quick = Annotated[bool, typer.Option("--quick", help="One rate, no misspecified 
 Device = Annotated[str, typer.Option("--device", metavar="D", help="cpu, cuda or cuda:<number>.")]
 Steps = Annotated[
     int, typer.Option("--steps", metavar="N", min=1, max=10_000, help="Decode steps watched.")
+]
+Levels = Annotated[
+    str, typer.Option("--sessions", metavar="N,M", help="Sessions at once, a run for each.")
+]
+Rate = Annotated[
+    float, typer.Option("--rate", metavar="R", min=0, help="Arrivals a second; 0: all at once.")
+]
+Seconds = Annotated[
+    float, typer.Option("--seconds", metavar="S", min=0.1, max=600, help="How long a run takes.")
+]
+Tokens = Annotated[
+    int, typer.Option("--tokens", metavar="N", min=2, max=10_000, help="Of each reply.")
+]
+Gap = Annotated[
+    float, typer.Option("--itl-ms", metavar="MS", min=0.1, help="From token to token, as sent.")
+]
+First = Annotated[
+    float, typer.Option("--ttft-ms", metavar="MS", min=0, help="To the first token, as sent.")
+]
+Beside = Annotated[
+    str, typer.Option("--beside", metavar="NAME", help="Another generator: aiperf, guidellm.")
+]
+Python = Annotated[
+    str, typer.Option("--python", metavar="PATH", help="The Python of an environment with it.")
 ]
 
 
@@ -92,3 +116,29 @@ def ledger(
         show_json(document(levels, n, rounds, seed or 0))
     else:
         show(table(levels, n, rounds))
+
+
+@app.command("load")
+def load_(
+    levels: Levels = "64,256",
+    rate: Rate = 0.0,
+    seconds: Seconds = 5.0,
+    tokens: Tokens = 64,
+    itl_ms: Gap = 10.0,
+    ttft_ms: First = 20.0,
+    beside: Beside = "",
+    python: Python = "",
+    rounds: Rounds = 1,
+    as_json: o.Json = False,
+) -> None:
+    """Our load generator against a server whose times are known, and another beside it."""
+    from lab.bench_load.measuring import Plan, levels_of, measure
+    from lab.bench_load.mock import Pace
+    from lab.bench_load.tables import table
+    from lab.progress import counting
+
+    pace = Pace(ttft_ms / 1e3, itl_ms / 1e3, tokens)
+    plan = Plan(levels_of(levels), rate, seconds, rounds, beside, python, pace)
+    with counting("bench load", "runs") as tick:
+        document = measure(plan, tick)
+    show_measured(document, table, as_json)
