@@ -8,6 +8,7 @@ all of them did, it was wrong, or got on again, and its word is a fault beside t
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,8 @@ def _in_vain(history: ArmHistory) -> str | None:
         since_s = _since(reply)
         if since_s is not None and reply.done_s is not None:
             after = bisect_right(ends, since_s)
-            finished = after < len(ends) and ends[after] <= reply.done_s
+            until_s = reply.done_s if reply.last_token_s is None else math.inf
+            finished = after < len(ends) and ends[after] <= until_s
             if not finished and not _between(signs, since_s, reply.done_s):
                 waited = reply.done_s - since_s
                 return (
@@ -73,7 +75,8 @@ def _in_vain(history: ArmHistory) -> str | None:
 
 def _since(reply: Reply) -> float | None:
     """From when on a client may have waited in vain, None where it did not: a part of a reply that
-    came shows that the server got on, until it stalled.
+    came shows that the server got on, until it stalled; one that finishes anything after that did
+    not wedge.
     """
     if reply.status != "timeout":
         return None

@@ -84,6 +84,8 @@ async def _document(http: httpx.AsyncClient, path: str) -> Any:
         raise Unreachable(f"GET {path}: {failures.broken(error, 0)}") from None
     if answer.status_code in FORBIDDEN and path == MODELS:
         raise Unreachable(f"GET {path}: HTTP {answer.status_code}: api_key_env names no valid key")
+    if answer.is_server_error and path == MODELS:
+        raise Unreachable(f"GET {path}: HTTP {answer.status_code}: it is not ready")
     if answer.status_code != httpx.codes.OK:
         return None
     try:

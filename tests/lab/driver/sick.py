@@ -158,7 +158,6 @@ GOOD = says(content="hello") + says(content=" wörld｜") + says("stop") + DONE
 
 
 async def well(caller: Caller) -> None:
-    """A whole reply."""
+    """A whole reply, whose body goes out at once: nothing comes between its parts."""
     await caller.begin()
-    await caller.part(GOOD)
-    await caller.end()
+    await caller.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(GOOD), GOOD))

@@ -205,6 +205,29 @@ def test_a_server_that_is_not_there_cannot_be_driven() -> None:
         run_remote(stranger_task(), server("http://127.0.0.1:9"))
 
 
+def test_a_server_that_is_not_ready_cannot_be_driven() -> None:
+    with sick(well, documents={}) as it:
+        it.status = "503 Service Unavailable"
+        with pytest.raises(TargetError, match=r"/v1/models: HTTP 503: it is not ready$"):
+            run_remote(stranger_task(), server(it.url, model="x"))
+
+
+def test_a_stream_that_stalls_while_others_go_on_is_no_wedge() -> None:
+    async def first_one(caller: Caller) -> None:
+        await (stalls if caller.server.heard.index(caller) < 5 else well)(caller)
+
+    with sick(first_one) as it:
+        history = run_remote(
+            stranger_task(sessions=4, turns=1, stall_s=0.2, settings={"concurrency": 1}),
+            server(it.url),
+        )
+    statuses = [reply.status for reply in history.replies]
+    assert (statuses[0], statuses[-1]) == ("timeout", "ok")
+    verdict, _ = judge_arm(history)
+    assert verdict.verdict == "inconclusive"
+    assert "stalled: no part for 0.2 s" in verdict.reason
+
+
 def test_a_server_may_be_named_by_its_host() -> None:
     with sick(well) as it:
         url = it.url.replace("127.0.0.1", "localhost") + "/v1/"
