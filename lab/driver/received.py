@@ -6,8 +6,6 @@ One rule: keep what came, repair nothing; what is not a reply at all raises ``Br
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +15,7 @@ from lab.driver.sse import BrokenStream
 
 PARTS = ("content", "reasoning_content", "reasoning", "tool_calls")
 
+SHAPE = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # of a body of another one
 MOST_TOKENS = 2**31 - 1  # what a column of the results database holds
 
 
@@ -43,13 +42,17 @@ class Received:
 
     def take_whole(self, body: Any) -> None:
         """Fill from a ``chat.completion`` object; raises ``BrokenStream`` where it is none."""
-        with _shape(body):
+        try:
             self._whole(body)
+        except SHAPE as error:
+            raise _no_reply(body, error) from error
 
     def take_delta(self, event: Any, now_s: float) -> None:
         """Add one ``chat.completion.chunk``; raises ``BrokenStream`` where it is none."""
-        with _shape(event):
+        try:
             self._delta(event, now_s)
+        except SHAPE as error:
+            raise _no_reply(event, error) from error
 
     def _whole(self, body: Any) -> None:
         choice = self._head(body)
@@ -159,10 +162,6 @@ def _utf8(text: Any) -> str:
     return text
 
 
-@contextmanager
-def _shape(body: Any) -> Iterator[None]:
-    """Turn the surprises of a body that has another shape into one ``BrokenStream``."""
-    try:
-        yield
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise BrokenStream(f"{MALFORMED}: not a reply ({error}): {str(body)[:60]}") from error
+def _no_reply(body: Any, error: Exception) -> BrokenStream:
+    """The surprise of a body that has another shape."""
+    return BrokenStream(f"{MALFORMED}: not a reply ({error}): {str(body)[:60]}")
