@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory
 
 FOREIGN = "server"  # the event that names somebody else's server: where its arm was driven
+GENERATOR = "generator"  # the remark that says how late the driver's own loop ran
 VIOLATION, FAULT = "violation:", "fault:"
 # What an engine may have wrong that destroys no row: it stands beside the violations, and makes no
 # arm corrupt.

@@ -33,7 +33,7 @@ from lab.asking import unlike_its_file
 from lab.copies import stored_geometry
 from lab.detectors import Kind, examine, worst
 from lab.detectors.surface import finished, whole
-from lab.exposure import exposure, faults, is_foreign, unexercised, violations
+from lab.exposure import GENERATOR, exposure, faults, is_foreign, unexercised, violations
 from lab.joins import joined
 from lab.mismatches import mismatches
 from lab.planned import context_of, first_replies
@@ -212,9 +212,10 @@ def _beside(history: ArmHistory) -> str:
     parts = [f"{tries} {'was' if again == 1 else 'were'} asked again"] if again else []
     parts += [f"faults: {', '.join(found)}"] if found else []
     parts += [told] if (told := told_again(history)) else []
+    parts += [str(it["warning"]) for _, kind, it in history.events if kind == GENERATOR]
     if history.settings.get("ledger") == "off":
         parts.append("the ledger was off: judged by replies alone")
-    return "; ".join(parts)
+    return "; ".join(filter(None, parts))
 
 
 def _missing(history: ArmHistory, findings: Sequence[Finding]) -> str:

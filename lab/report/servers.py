@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lab.exposure import FOREIGN, is_foreign
+from lab.exposure import FOREIGN, GENERATOR, is_foreign
 from lab.report.endings import errors
 from lab.report.section import Section
 
@@ -28,7 +28,7 @@ def servers(histories: Sequence[ArmHistory]) -> list[Section]:
     sections = [
         Section(
             "Servers",
-            ("arm", "server", "boot", "model", "asked and different", "not read"),
+            ("arm", "server", "boot", "model", "asked and different", "not read", "our loop's lag"),
             tuple((arm.name, *_server(arm)) for arm in arms),
         ),
         Section(
@@ -48,7 +48,8 @@ def _server(arm: ArmHistory) -> tuple[str, ...]:
         for it in _of(arm, "setting_not_effective")
     ]
     unread = [str(it["key"]) for it in _of(arm, "setting_not_read")]
-    told = (", ".join(differs), ", ".join(unread))
+    lags = [f"p99 {it['lag_p99_us'] / 1e3:.1f} ms" for it in _of(arm, GENERATOR)]
+    told = (", ".join(differs), ", ".join(unread), "".join(lags))
     return (
         str(where["url"]),
         str(where["boot"] or NOTHING),

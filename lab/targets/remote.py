@@ -18,9 +18,10 @@ from engine.errors import Stalled
 from engine.events import EventLog
 from lab.driver import Recorder, drive
 from lab.driver.client import OURS
+from lab.driver.lag import Lag, warning, watching_lag
 from lab.driver.url import client
 from lab.errors import TargetError, UserError
-from lab.exposure import FOREIGN
+from lab.exposure import FOREIGN, GENERATOR
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.bundled import load_of
@@ -106,8 +107,10 @@ class _Run:
         announce(self.task.plans, self.log)
         counting = Counting(http, self.server, self.profile, maker(found))
         before = await counting.read()
-        await self._drive(http, load)
+        async with watching_lag() as lateness:
+            await self._drive(http, load)
         self.wall_s = clock.now()
+        self._say_how_late(lateness.read())
         if self.died is None and await fetched(http, "/v1/models") is None:
             self.died = self.server.died() or "it does not answer any more"
         if self.died is not None:
@@ -169,6 +172,18 @@ class _Run:
         for reply in self.recorder.replies():
             for tier, tokens in sorted(reply.cached_tiers.items()):
                 self.log.count(f"cached_tokens_{tier}", tokens)
+
+    def _say_how_late(self, lag: Lag) -> None:
+        """Whether the times are the server's: a generator that is late reads replies late."""
+        replies = [reply for reply in self.recorder.replies() if reply.tries]
+        sent, took_s = sum(reply.tries for reply in replies), self.wall_s - self.recorder.start_s
+        self.log.remark(
+            GENERATOR,
+            lag_p99_us=round(lag.p99_s * 1e6),
+            core_percent=round(lag.cores * 100),
+            requests=sent,
+            warning=warning(lag, sent / took_s if took_s > 0 else 0.0) or "",
+        )
 
     async def _drive(self, http: httpx.AsyncClient, load: Load) -> None:
         """Every session to its end, or until the server was seen to be dead."""

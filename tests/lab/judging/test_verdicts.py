@@ -268,3 +268,10 @@ def test_replies_that_failed_in_many_ways_name_the_three_most_frequent() -> None
     assert reason.startswith(
         "10 of 11 replies unfinished (4: refused: b; 3: reset: c; 2: stalled: d; 1: other reasons)"
     )
+
+
+def test_a_clean_arm_says_that_its_load_generator_was_late() -> None:
+    late = (9, "generator", {"warning": "the load generator is the bottleneck: ..."})
+    history = arm(placed(RIGHT, 0))
+    history.events = [*history.events, late]
+    assert verdict(history) == ("clean", "the load generator is the bottleneck: ...")

@@ -29,6 +29,7 @@ def failed(session: int, status: str, error: str) -> Reply:
 def arm(*replies: Reply) -> ArmHistory:
     events = [
         (0, "server", WHERE),
+        (9, "generator", {"lag_p99_us": 1500, "warning": ""}),
         (0, "setting_not_read", {"key": "dtype"}),
         (0, "setting_not_effective", DIFFERS),
     ]
@@ -47,7 +48,7 @@ def test_its_settings_streams_and_failures_are_told_each_kind_with_its_number() 
         ]
     )
     assert where.rows == (
-        ("theirs", "http://127.0.0.1:30000", "2", "m", "tp: 2 runs as 1", "dtype"),
+        ("theirs", "http://127.0.0.1:30000", "2", "m", "tp: 2 runs as 1", "dtype", "p99 1.5 ms"),
     )
     assert streams.rows == (("theirs", "2", "150.0", "150.0", "17.5", "19.0", "40.0", "99.0"),)
     assert failures.rows == (
@@ -64,6 +65,6 @@ def test_it_stands_in_the_markdown() -> None:
     arms = [arm(streamed(0, 1.05))]
     verdict, _ = judge_run("r", "s", 0, arms, None)
     text = markdown(verdict, None, arms)
-    assert "## Servers\n\n| arm | server | boot | model | asked and different | not read |" in text
+    assert "## Servers\n\n| arm | server | boot | model | asked and different | not read | " in text
     assert "| theirs | 1 | 50.0 | 50.0 | 10.0 | 9.0 | 20.0 | 21.0 |" in text
     assert "## Exchanges that failed" not in text
