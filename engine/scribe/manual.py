@@ -82,21 +82,21 @@ def tool_result(ref: str, key: str) -> str:
     return f'{{"status":"ok","ref":"{ref}","key":"{key}"}}'
 
 
-def reply(key: str, function: str, values: tuple[str, str]) -> str:
+def reply(key: str, function: str | Function, values: tuple[str, str]) -> str:
     """What the model must answer to ``key``: a thought and one call, without the final EOS."""
-    dsml = SPELLING[DSML]
+    dsml, made = SPELLING[DSML], BY_NAME[function] if isinstance(function, str) else function
     parameters = "".join(
         f'<{dsml}parameter name="{name}" string="true">{value}</{dsml}parameter>\n'
-        for name, value in zip(BY_NAME[function].parameters, values, strict=True)
+        for name, value in zip(made.parameters, values, strict=True)
     )
     return (
-        f"{SPELLING[THINK]}Call {function} for {key}.{SPELLING[END_THINK]}\n\n"
-        f'<{dsml}tool_calls>\n<{dsml}invoke name="{function}">\n{parameters}'
+        f"{SPELLING[THINK]}Call {made.name} for {key}.{SPELLING[END_THINK]}\n\n"
+        f'<{dsml}tool_calls>\n<{dsml}invoke name="{made.name}">\n{parameters}'
         f"</{dsml}invoke>\n</{dsml}tool_calls>"
     )
 
 
-def entry(key: str, function: str, values: tuple[str, str]) -> str:
+def entry(key: str, function: str | Function, values: tuple[str, str]) -> str:
     """One entry of the manual, at least ``ENTRY_STRIDE`` tokens long; its title follows the key."""
     body = key_line(key) + SPELLING[ASSISTANT] + reply(key, function, values) + SPELLING[EOS]
     words = _title(key)

@@ -50,6 +50,11 @@ class Determinism(ManualSessions):
     prompt_tokens: int = Field(default=2000, ge=1, le=10_000_000)
     reply_words: int = Field(default=60, ge=1, le=100_000)
 
+    @property
+    def by_manual(self) -> bool:
+        """Whether it is the bundled model that is asked."""
+        return self.form == "manual"
+
     def plan(self, seed: int) -> list[SessionPlan]:
         """Question after question: cold, warm, in a flood, the flood itself, evicted."""
         words = Words()
@@ -61,13 +66,13 @@ class Determinism(ManualSessions):
 
     def longest_context(self) -> int:
         """Tokens: as for any manual; in plain words about."""
-        if self.form == "manual":
+        if self.by_manual:
             return super().longest_context()
         return self.prompt_tokens + 2 * self.max_tokens
 
     def beyond_bundled(self) -> str:
         """Plain words are."""
-        return "" if self.form == "manual" else f"{NATURAL_ONLY}: accepted: form: manual"
+        return "" if self.by_manual else f"{NATURAL_ONLY}: accepted: form: manual"
 
     def _question(self, seed: int, first: int, words: Words) -> list[SessionPlan]:
         """The sessions of the question that session ``first`` is the first to ask."""
@@ -81,7 +86,7 @@ class Determinism(ManualSessions):
     def _prompt(self, seed: int, index: int, words: Words) -> SessionPlan:
         """What session ``index`` would ask if nobody had asked it before."""
         rng = Random(f"{seed}/session/{index}")
-        make = self._by_manual if self.form == "manual" else self._in_plain_words
+        make = self._by_manual if self.by_manual else self._in_plain_words
         system, tools, turn = make(rng, words)
         return SessionPlan(
             index=index,

@@ -35,7 +35,7 @@ class Entry:
 
     @property
     def text(self) -> str:
-        return manual.entry(self.key, self.function.name, self.values)
+        return manual.entry(self.key, self.function, self.values)
 
     @property
     def words(self) -> tuple[str, str, str]:
@@ -53,6 +53,7 @@ class Words:
     """The words of one load, none of them twice."""
 
     taken: set[str] = field(default_factory=set)  # asked for membership only, never iterated
+    functions: tuple[manual.Function, ...] = manual.FUNCTIONS  # that entries call
 
     def entries(self, rng: Random, count: int, beside: Sequence[Entry] = ()) -> list[Entry]:
         """New entries of a manual that has those ``beside`` them."""
@@ -63,7 +64,7 @@ class Words:
             low, high = manual.VALUE_LENGTHS
             first = self.nonce(rng, rng.randint(low, high), seen)
             second = self.nonce(rng, rng.randint(low, high), seen)
-            found.append(Entry(key, rng.choice(manual.FUNCTIONS), (first, second)))
+            found.append(Entry(key, rng.choice(self.functions), (first, second)))
         return found
 
     def references(self, rng: Random, count: int) -> list[str]:
@@ -140,14 +141,16 @@ def path(rng: Random, own: Sequence[Entry], shared: Sequence[Entry], count: int)
 def longest_prompt(entries: int) -> int:
     """Tokens that a system prompt of so many entries has at most, the tools' list included."""
     head = manual.token_count(tool_list(TOOLS) + INTRODUCTION + manual.RULES_TEXT)
-    return head + entries * _longest_entry()
+    return head + entries * (LONGEST_ENTRY + TITLE_SPREAD)
 
 
-def _longest_entry() -> int:
-    """Tokens of the longest entry: every name and value at its longest, and the title's spread."""
+def entry_tokens(function: manual.Function) -> int:
+    """Tokens of the longest entry that calls the function, but for its title's spread."""
     word = "Z" * manual.VALUE_LENGTHS[1]
-    texts = [Entry(word[: manual.KEY_LENGTH], f, (word, word)).text for f in manual.FUNCTIONS]
-    return max(manual.token_count(text) for text in texts) + TITLE_SPREAD
+    return manual.token_count(Entry(word[: manual.KEY_LENGTH], function, (word, word)).text)
+
+
+LONGEST_ENTRY = max(entry_tokens(function) for function in manual.FUNCTIONS)
 
 
 def _tool(function: manual.Function) -> dict[str, Any]:

@@ -1,9 +1,11 @@
-"""Sessions over public tools whose every call the prompt determines: for real models.
+"""Sessions over public tools whose every call the prompt determines.
 
 A system prompt holds records, shared by a group and the session's own; a turn names a tool and all
 of its arguments, some spelled out and some by the record whose code they are, so that what was read
 long ago is needed now. One rule: the due call is known whatever the model. A weak model will miss
 some: what counts is its rate beside that of an arm at concurrency 1, not the rate alone.
+
+By a manual, for the bundled model, the sessions are those of ``tool_sessions`` with public tools.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from lab.errors import UserError
 from lab.records import SessionPlan
 from lab.workloads.arguments import arguments, askable
 from lab.workloads.arrivals import arrivals, pauses
-from lab.workloads.base import WORKLOADS, WorkloadModel
+from lab.workloads.base import WORKLOADS
 from lab.workloads.manuals import Words
-from lab.workloads.natural import NATURAL_ONLY, PLAIN, code, due
+from lab.workloads.natural import NATURAL_ONLY, PLAIN, Form, code, due
+from lab.workloads.public import manual_tools, more_tokens, some_tools
 from lab.workloads.schemas import Tool, read_tools
+from lab.workloads.sharing import ManualSessions
 
 if TYPE_CHECKING:
     from lab.records import TurnPlan
@@ -50,9 +54,13 @@ class Group:
 
 
 @WORKLOADS.register("tool_tasks")
-class ToolTasks(WorkloadModel):
-    """Parameters of the load. Session i belongs to group i modulo ``groups``."""
+class ToolTasks(ManualSessions):
+    """Parameters of the load. Session i belongs to group i modulo ``groups``.
 
+    Entries are a manual's; ``offered``, records and ``lookup`` are of requests in plain words.
+    """
+
+    form: Form = "natural"
     data: str = "../shared/data"
     groups: int = Field(default=6, ge=1)
     offered: int = Field(default=8, ge=1, le=128)
@@ -62,25 +70,47 @@ class ToolTasks(WorkloadModel):
 
     def plan(self, seed: int) -> list[SessionPlan]:
         """The sessions; equal parameters, schemas and seeds give equal plans."""
-        words = Words()
-        groups = self._groups(seed, words)
+        plans = self._by_manual(seed) if self.by_manual else self._in_plain_words(seed)
         starts = arrivals(seed, self.sessions, self.arrival_rate)
-        plans = []
-        for index in range(self.sessions):
-            group = index % self.groups
-            plan = self._session(seed, index, group, groups[group], words)
-            plans.append(replace(plan, start_s=starts[index]))
-        return plans
+        return [replace(it, start_s=at) for it, at in zip(plans, starts, strict=True)]
+
+    @property
+    def by_manual(self) -> bool:
+        """Whether it is the bundled model that is asked."""
+        return self.form == "manual"
 
     def longest_context(self) -> int:
-        """Tokens, about: vocabularies differ."""
+        """Tokens: as for any manual; in plain words about, since vocabularies differ."""
+        if self.by_manual:
+            return super().longest_context() + more_tokens()
         records = (self.shared_records + self.private_records) * RECORD_TOKENS
         turns = self.turns * (self.max_tokens + ASKED_TOKENS)
         return records + self.offered * TOOL_TOKENS + turns
 
     def beyond_bundled(self) -> str:
-        """Its tasks are in plain words."""
-        return f"{NATURAL_ONLY}: tool_tasks asks in plain words; tool_sessions asks by a manual"
+        """Plain words are."""
+        return "" if self.by_manual else f"{NATURAL_ONLY}: accepted: form: manual"
+
+    def _by_manual(self, seed: int) -> list[SessionPlan]:
+        """Sessions of a group share tools and the first entries of their manual."""
+        words, known, groups = Words(), manual_tools(self.data), []
+        for group in range(min(self.groups, self.sessions)):
+            rng = Random(f"{seed}/group/{group}")
+            tools, functions = some_tools(rng, known)
+            its = replace(words, functions=functions)
+            groups.append((tools, its, its.entries(rng, self.shared_entries)))
+        plans = []
+        for index in range(self.sessions):
+            tools, its, shared = groups[index % self.groups]
+            plan = self._session(seed, index, index % self.groups, shared, its)
+            plans.append(replace(plan, tools=tools))
+        return plans
+
+    def _in_plain_words(self, seed: int) -> list[SessionPlan]:
+        words = Words()
+        groups = self._groups(seed, words)
+        numbers = [index % self.groups for index in range(self.sessions)]
+        return [self._task(seed, i, n, groups[n], words) for i, n in enumerate(numbers)]
 
     def _groups(self, seed: int, words: Words) -> list[Group]:
         """Of each group's tools at least every other one can be asked for."""
@@ -98,9 +128,7 @@ class ToolTasks(WorkloadModel):
             groups.append(Group(tuple(tools), _records(rng, self.shared_records, words)))
         return groups
 
-    def _session(
-        self, seed: int, index: int, number: int, group: Group, words: Words
-    ) -> SessionPlan:
+    def _task(self, seed: int, index: int, number: int, group: Group, words: Words) -> SessionPlan:
         rng = Random(f"{seed}/session/{index}")
         own = _records(rng, self.private_records, words, group.records)
         records = group.records | own
