@@ -3,8 +3,10 @@
 guidellm (Apache-2.0) and aiperf (Apache-2.0) are not installed with kvlab: each runs in an
 environment of its own, ``python -m venv peer; peer/bin/pip install guidellm torch==2.13.0``, then
 ``kvlab bench load --beside guidellm --python peer/bin/python``. Measured with guidellm 0.8.1 and
-aiperf 0.13.0, whose options and reports these are. One rule: each runs as its documentation says, with its
-defaults; all get the same prompts, the same number at once and the same number of requests.
+aiperf 0.13.0, whose options and reports these are.
+
+One rule: each runs as its documentation says, with its defaults; all get the same prompts, the same
+number at once and the same number of requests.
 """
 
 from __future__ import annotations
