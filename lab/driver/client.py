@@ -114,6 +114,7 @@ def _endpoint(base: httpx.URL) -> httpx.URL:
 
 async def _exchange(http: httpx.AsyncClient, request: Ask, outcome: Outcome) -> None:
     async with http.stream("POST", _endpoint(http.base_url), json=request.body()) as response:
+        outcome.sent_s = response.extensions.get("sent_s", outcome.sent_s)
         if response.status_code != 200:
             body = (await response.aread()).decode(errors="replace")
             outcome.chunks = [body]

@@ -3,7 +3,8 @@
 httpx's usual transport spends some 150 µs on every token of a stream, and with 256 sessions its
 pool alone keeps first tokens waiting for seconds: times that a report would blame on the server.
 Here the socket's callback decodes what came and notes when; ``response.extensions["arrived"]`` is
-a function that tells the loop's time at which the part of the body that was read last arrived.
+a function that tells the loop's time at which the part of the body that was read last arrived, and
+``["sent_s"]`` the time at which the request went out, once there was a connection.
 
 One rule: a failure is the exception that httpx would raise (`httpx.ConnectError`, `ReadError`,
 `RemoteProtocolError`, `ReadTimeout`); nothing is asked twice. HTTP/1.1 over TCP or TLS, no proxies;
@@ -50,7 +51,11 @@ class Wire(httpx.AsyncBaseTransport):
         except BaseException:
             connection.abort()
             raise
-        extensions = {"arrived": connection.arrived, "http_version": b"HTTP/1.1"}
+        extensions = {
+            "arrived": connection.arrived,
+            "sent_s": connection.sent_s,
+            "http_version": b"HTTP/1.1",
+        }
         return httpx.Response(
             head.status, headers=head.headers, stream=_Stream(connection), extensions=extensions
         )
@@ -106,7 +111,7 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         self._error: httpx.TransportError | None = None
         self._busy = self._lost = False
-        self._came_s = self._read_s = self._loop.time()
+        self._came_s = self._read_s = self.sent_s = self._loop.time()
         self._patience_s: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -122,7 +127,7 @@ class Connection(asyncio.Protocol):
         """Send a request and wait for the head; at most ``patience_s`` without a byte."""
         self._method, self._buffer, self._head, self._body = request.method, b"", None, None
         self._busy, self._patience_s = True, patience_s
-        self._came_s = self._read_s = self._loop.time()
+        self._came_s = self._read_s = self.sent_s = self._loop.time()
         if patience_s is not None:
             self._timer = self._loop.call_later(patience_s, self._overdue)
         if self._out is not None and not self._lost:

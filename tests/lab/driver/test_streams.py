@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from engine import clock
 from engine.text.tokenizer import EOS, encode
 from lab.detectors import Context, examine
+from lab.driver.client import Ask, ask
 from lab.driver.pace import gaps_ms
 from lab.driver.received import Received
 from lab.driver.sse import SseReader
+from lab.driver.url import client
 from lab.targets.remote import run_remote
 from tests.lab.driver.servers import SCHEMAS
 from tests.lab.driver.sick import DONE, Caller, says, sick, well
@@ -144,3 +146,17 @@ def test_what_a_dsml_server_says_is_parsed_again_by_ours() -> None:
     with sick(leaky) as it:
         (reply,) = run_remote(stranger_task(sessions=1, turns=1), server(it.url)).replies
     assert reply.raw_text is None
+
+
+def test_a_request_is_sent_when_it_goes_out_not_when_it_waits_for_a_connection() -> None:
+    """Else the client's own work at the start of hundreds of sessions looks like the server's."""
+
+    async def main(url: str) -> tuple[float, float, float]:
+        async with client(url, {}) as http:
+            before_s = clock.now()
+            outcome = await ask(http, Ask([], [], True, 9, 60.0))
+            return before_s, outcome.sent_s, outcome.received.first_token_s or 0.0
+
+    with sick(well) as it:
+        before_s, sent_s, first_s = clock.run_wall(main(it.url))
+    assert before_s < sent_s < first_s
