@@ -60,11 +60,11 @@ def judged(say: Any, sessions: int = 16) -> tuple[ArmVerdict, list[Finding]]:
     return judge_arm(ArmHistory("a", {}, sessions, replies, {}, events, "", 0.0, 0.0))
 
 
-def test_equal_replies_are_clean_and_how_much_was_cached_is_told() -> None:
+def test_equal_replies_are_clean_whatever_they_say() -> None:
     verdict, findings = judged(lambda text, n: f"Noise</think> мир 世界 là {text[:9]}")
     assert (verdict.verdict, findings) == ("clean", [])
-    told = "warm 0 of 2 differ (0 % cached), in a flood 0 of 2 differ (0 % cached), evicted 0 of 2"
-    assert told in verdict.reason
+    told = "asked cold, warm: 0 of 2 differ, in a flood: 0 of 2 differ, evicted: 0 of 2 differ"
+    assert verdict.reason == f"{told}; no cached token was told of"
 
 
 def test_another_reply_after_eviction_is_nondeterminism_at_its_first_other_character() -> None:
@@ -76,7 +76,7 @@ def test_another_reply_after_eviction_is_nondeterminism_at_its_first_other_chara
         (15, "nondeterministic"),
     ]
     assert findings[0].detail == "asked evicted, differs from session 0 at character 8"
-    assert "warm 0 of 2 differ" in verdict.reason and "evicted 2 of 2 differ" in verdict.reason
+    assert "warm: 0 of 2 differ" in verdict.reason and "evicted: 2 of 2 differ" in verdict.reason
 
 
 def test_the_words_of_another_question_are_corruption_all_the_same() -> None:
@@ -116,6 +116,7 @@ def test_the_bundled_engine_answers_alike_cold_warm_in_a_flood_and_evicted() -> 
     history = run_arm(scenario, scenario.arms[0], 0)
     verdict, findings = judge_arm(history)
     assert (verdict.verdict, findings) == ("clean", [])
+    assert verdict.reason.startswith("asked cold (0 % cached), warm: 0 of 1 differ (9")
     cached = [reply.cached_tokens / reply.prompt_tokens for reply in history.replies]
     assert cached[0] == 0 and min(cached[1:3]) > 0.8
     assert cached[7] < 0.3  # the flood took its pages
