@@ -23,44 +23,47 @@ if TYPE_CHECKING:
     from kernels.sparse_attention import Segment
 
 HEADS = 64  # of a program: the rows of one matrix instruction
+BLOCK = 64  # latents of a product; 32 and 128 are slower at every number of rows
 PROCESSORS = 132  # an H200's; a program takes one to itself
 COMBINED = 8  # (row, head) pairs of a program that combines
 
 
 @dataclass(frozen=True)
 class AttentionPlan:
-    """How a call is cut: latents a program reads, latents a product, and Triton's own choices."""
+    """How a call is cut: latents a program reads, and how launches and values are put together."""
 
     chunk: int
-    block: int = 64
-    warps: int = 8
-    stages: int = 5  # two blocks of raw rows are on their way while one is worked on
-    early: bool = True  # slots are read before queries, and the first rows asked for
-    overlap: bool = True  # a launch begins while the one before it ends; that which combines waits
+    overlap: bool = True  # a launch begins while the one before it ends
+    cut: bool = False  # float32 codes lose half of their bits, instead of being converted
 
 
-def plan_for(rows: int, heads: int, latents: int, block: int = 64) -> AttentionPlan:
+def plan_for(rows: int, heads: int, latents: int) -> AttentionPlan:
     """The split with the shortest critical path: whole waves of programs, each of which takes two
     blocks' time to begin and end, and another block and a half for combining if there is a split.
     """
-    blocks, groups = max(1, -(-latents // block)), -(-heads // HEADS)
+    blocks, groups = max(1, -(-latents // BLOCK)), -(-heads // HEADS)
 
     def cost(share: int) -> float:
         splits = -(-blocks // share)
         waves = -(-rows * groups * splits // PROCESSORS)
         return waves * (share + 2) + (1.5 if splits > 1 else 0)
 
-    return AttentionPlan(block * min(range(blocks, 0, -1), key=cost), block)
+    return AttentionPlan(BLOCK * min(range(blocks, 0, -1), key=cost))
 
 
 @jit
-def _group(code, at, live, words, G: tl.constexpr, NATIVE: tl.constexpr):
+def _group(code, at, live, words, G: tl.constexpr, CUT: tl.constexpr, NATIVE: tl.constexpr):
     # 64 codes of a row times their scale, [rows, 64]
     raw = tl.load(code + at + (G * 64 + tl.arange(0, 64))[None, :], mask=live, other=0)
     unit = ((words >> (8 * G)) & 0xFF).to(tl.int32)
     if NATIVE:
         # there is no instruction from e4m3 to bf16
-        value = raw.to(tl.float8e4nv, bitcast=True).to(tl.float32).to(tl.bfloat16)
+        value = raw.to(tl.float8e4nv, bitcast=True).to(tl.float32)
+        if CUT:
+            half = (value.to(tl.int32, bitcast=True) >> 16).to(tl.int16)
+            value = half.to(tl.bfloat16, bitcast=True)
+        else:
+            value = value.to(tl.bfloat16)
         # 2**-127, a subnormal, and NaN have one bit below the exponent
         bits = (unit << 7) | tl.where(((unit + 1) & 0xFF) < 2, 0x40, 0)
         value *= bits.to(tl.int16).to(tl.bfloat16, bitcast=True)[:, None]
@@ -70,41 +73,30 @@ def _group(code, at, live, words, G: tl.constexpr, NATIVE: tl.constexpr):
 
 
 @jit
-def _latents(code, rope, at, live, words, NATIVE: tl.constexpr):
+def _latents(code, rope, at, live, words, CUT: tl.constexpr, NATIVE: tl.constexpr):
     # latents as matrices take them, [rows, 512]: seven groups of codes and their scales, then rope.
     # Group by group, so that a thread has one row and knows its group without asking
     at, live = at[:, None], live[:, None]
-    a = _group(code, at, live, words, 0, NATIVE)
-    b = _group(code, at, live, words, 1, NATIVE)
+    a = _group(code, at, live, words, 0, CUT, NATIVE)
+    b = _group(code, at, live, words, 1, CUT, NATIVE)
     last = tl.load(rope + at // 2 + tl.arange(0, 64)[None, :], mask=live, other=0.0).to(a.dtype)
-    a = tl.join(a, _group(code, at, live, words, 4, NATIVE))
-    b = tl.join(b, _group(code, at, live, words, 5, NATIVE))
-    c = _group(code, at, live, words, 2, NATIVE)
-    c = tl.join(c, _group(code, at, live, words, 6, NATIVE))
-    d = tl.join(_group(code, at, live, words, 3, NATIVE), last)
+    a = tl.join(a, _group(code, at, live, words, 4, CUT, NATIVE))
+    b = tl.join(b, _group(code, at, live, words, 5, CUT, NATIVE))
+    c = _group(code, at, live, words, 2, CUT, NATIVE)
+    c = tl.join(c, _group(code, at, live, words, 6, CUT, NATIVE))
+    d = tl.join(_group(code, at, live, words, 3, CUT, NATIVE), last)
     whole = tl.join(tl.join(a, c), tl.join(b, d))  # [rows, 64] and the bits of the group
     return whole.permute(0, 2, 3, 4, 1).reshape(words.shape[0], 512)
 
 
 @jit
-def _ask(code, slot, code_page, TOKENS: tl.constexpr):
-    # rows into the L2 cache: eight addresses of a row are in all of its lines of 128 bytes
-    at = (slot // TOKENS).to(tl.int64) * code_page + slot % TOKENS * 576
-    line = code + at[:, None] + (tl.arange(0, 8) * 82)[None, :]
-    tl.inline_asm_elementwise(
-        "prefetch.global.L2 [$1]; mov.b32 $0, 0;", "=r,l", [line], tl.int32, is_pure=False, pack=1
-    )
-
-
-@jit
-def _apart(product, N):
-    # scores in powers of two. Triton gives a product that leads to another one whole rows for each
-    # warp: of 64 rows, both halves of eight warps would compute all. It looks for the other product
-    # through values, not through the result of a branch; N is above 0, but Triton cannot know it
+def _seen(product, live, N):
+    # scores, -inf where a slot is dead. Triton gives a product that leads to another one whole rows
+    # for each warp: of 64 rows, both halves of eight warps would compute all. It looks for the
+    # other product through values, not through the result of a branch; N is above 0, but Triton
+    # cannot know it
     if N > 0:
-        product *= 1.4426950408889634
-    else:
-        product *= 0.0
+        product = tl.where(live[None, :], product, float("-inf"))
     return product
 
 
@@ -124,42 +116,40 @@ def _above(sink, top):
 def _attend_kernel(
     q, slots, bias, sink, out, lse, code, rope, scale, code_page, scale_page, N, H,
     place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr,
-    STAGES: tl.constexpr, EARLY: tl.constexpr, NATIVE: tl.constexpr,
+    FULL: tl.constexpr, CUT: tl.constexpr, NATIVE: tl.constexpr, OVERLAP: tl.constexpr,
+    FIRST: tl.constexpr,
 ):  # fmt: skip
     # latents CHUNK * y .. of one segment
+    if OVERLAP:
+        if FIRST:  # what it reads may still be written; the others begin after it has waited
+            tl.extra.cuda.gdc_wait()
+        tl.extra.cuda.gdc_launch_dependents()
     b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
     real, row, c = h < H, b * H + h, tl.arange(0, 512)[None, :]
-    first = tl.program_id(1) * CHUNK
-    if EARLY:
-        i = first + tl.arange(0, BLOCK)
-        early = tl.load(slots + b * N + i, mask=i < N, other=0)
     query = tl.load(q + row[:, None] * 512 + c, mask=real[:, None], other=0.0)
     query = query if NATIVE else query.to(tl.float32)
     acc = tl.zeros((64, 512), tl.float32)
     top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64, 2, 8), tl.float32)
-    if EARLY:
-        _ask(code, tl.maximum(early, 0), code_page, TOKENS)
-    for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=STAGES):
+    first = tl.program_id(1) * CHUNK
+    # five stages: two blocks of raw rows are on their way while one is worked on
+    for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=5):
         i = start + tl.arange(0, BLOCK)
-        slot = tl.load(slots + b * N + i, mask=i < N, other=-1)
-        live, page, tok = slot >= 0, (slot // TOKENS).to(tl.int64), slot % TOKENS
+        slot = tl.load(slots + b * N + i, mask=None if FULL else i < N, other=None if FULL else -1)
+        live, page, tok = slot >= 0, slot.to(tl.uint32) // TOKENS, slot.to(tl.uint32) % TOKENS
+        page = page.to(tl.int64)  # of a dead slot: anything
         words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
-        if NATIVE and STAGES == 1:  # no load is ahead of its use
-            i += BLOCK
-            ahead = tl.load(slots + b * N + i, mask=i < tl.minimum(first + CHUNK, N), other=0)
-        key = _latents(code, rope, page * code_page + tok * 576, live, words, NATIVE)
-        if NATIVE and STAGES == 1:
-            _ask(code, tl.maximum(ahead, 0), code_page, TOKENS)
-        score = tl.where(live[None, :], _apart(tl.dot(query, key.T), N), float("-inf"))
+        key = _latents(code, rope, page * code_page + tok * 576, live, words, CUT, NATIVE)
+        score = _seen(tl.dot(query, key.T), live, N)
         new = tl.maximum(top, tl.max(score, axis=1))
-        weight, fade = tl.exp2(score - new[:, None]), tl.exp2(top - new)
+        unit = new * 1.4426950408889634
+        weight = tl.exp2(score * 1.4426950408889634 - unit[:, None])
+        fade = tl.exp2(top * 1.4426950408889634 - unit)
         # sums that a thread can do alone; those of all threads are taken once, at the end
         part = tl.sum(weight.reshape(64, 2, BLOCK // 16, 8), axis=2)
         total, top = total * fade[:, None, None] + part, new
         acc = tl.dot(weight.to(key.dtype), key, acc * fade[:, None])
-    total, top = tl.sum(total.reshape(64, 16), axis=1), top * 0.6931471805599453
-    if NATIVE and CHUNKS > 1:
-        tl.extra.cuda.gdc_launch_dependents()
+    total = tl.sum(total.reshape(64, 16), axis=1)
+    if OVERLAP and not FIRST:
         tl.extra.cuda.gdc_wait()  # who waits for this launch waits for those before it
     extra = tl.load(bias + h, mask=real, other=float("-inf"))
     read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
@@ -179,6 +169,7 @@ def _combine_kernel(
 ):  # fmt: skip
     # one softmax of (row, head) from those of its chunks, and the sink
     if OVERLAP:
+        tl.extra.cuda.gdc_launch_dependents()
         tl.extra.cuda.gdc_wait()
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     real, c = row < count, tl.arange(0, 512)[None, :]
@@ -222,7 +213,7 @@ def matrix_attention(
     part = out if chunks == 1 else q.new_empty(*shape, LATENT, dtype=torch.float32)
     part_lse = lse if chunks == 1 else q.new_empty(shape, dtype=torch.float32)
     overlap = not INTERPRETED and all(p.overlap for p in plans)
-    follows: dict[str, bool] = {}
+    ahead = {"launch_pdl": True} if overlap else {}
     slots = [s.slots.contiguous() for s in segments]  # a copy may not come between the launches
     for i, (s, split, p) in enumerate(zip(segments, splits, plans, strict=True)):
         if split:
@@ -230,17 +221,15 @@ def matrix_attention(
             _attend_kernel[(batch, split, -(-heads // HEADS))](
                 q, slots[i], bias[i], sink, part, part_lse,
                 *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
-                chunks, s.view.layout.page_tokens, p.chunk, p.block, p.stages,
-                p.early and not INTERPRETED, not INTERPRETED, num_warps=p.warps,
-                **follows,
+                chunks, s.view.layout.page_tokens, p.chunk, BLOCK, widths[i] % BLOCK == 0,
+                p.cut, not INTERPRETED, overlap, place == 0, num_warps=8, **ahead,
             )  # fmt: skip
-            follows = {"launch_pdl": True} if overlap else {}
         place += split
     if chunks > 1:
         count = batch * heads
         _combine_kernel[(-(-count // COMBINED),)](
             part, part_lse, sink, out, lse, count, heads, chunks, COMBINED, overlap,
-            **follows,
+            **ahead,
         )  # fmt: skip
     return out, lse
 

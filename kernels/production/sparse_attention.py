@@ -70,21 +70,17 @@ def _case(
 
 
 def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
-    """The choice for the shape, half and twice its chunk, and larger blocks of each."""
+    """The choice for the shape, half and twice its chunk, and other ways to put it together."""
     chosen, all_ = plan_for(rows, heads, latents).chunk, -(-latents // 64) * 64
-    chunks = sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)})
-    yield from map(AttentionPlan, chunks)
-    yield AttentionPlan(chosen, stages=3)
-    yield AttentionPlan(chosen, early=False)
-    if chosen < latents:
-        yield AttentionPlan(chosen, overlap=False)
-    for chunk in sorted({-(-c // 128) * 128 for c in chunks}):
-        yield AttentionPlan(chunk, block=128, stages=1)
+    yield from map(AttentionPlan, sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)}))
+    yield AttentionPlan(chosen, cut=True)
+    yield AttentionPlan(chosen, overlap=False)
+    yield AttentionPlan(chosen, overlap=False, cut=True)
 
 
 def _name(plan: AttentionPlan) -> str:
-    how = ("" if plan.early else ", queries first") + ("" if plan.overlap else ", combined apart")
-    return f"chunks of {plan.chunk}, blocks of {plan.block}, {plan.stages} stages{how}"
+    how = (", values cut" if plan.cut else "") + ("" if plan.overlap else ", launched apart")
+    return f"chunks of {plan.chunk}{how}"
 
 
 def _inputs(

@@ -131,7 +131,7 @@ def check_bf16(
     torch.testing.assert_close(lse.double(), want_lse, atol=BF16_LSE, rtol=0.0)
 
 
-@pytest.mark.parametrize(("heads", "width"), [(16, 65), (64, 130), (80, 20)])
+@pytest.mark.parametrize(("heads", "width"), [(16, 65), (64, 128), (64, 130), (80, 20)])
 def test_bfloat16_queries_match_float64(
     ops: Ops, heads: int, width: int, g: torch.Generator
 ) -> None:
@@ -169,10 +169,9 @@ def test_split_and_whole_agree(ops: Ops, blind: bool, g: torch.Generator) -> Non
     for plan in (
         AttentionPlan(64),
         AttentionPlan(128),
-        AttentionPlan(64, stages=3, early=False, overlap=False),
-        AttentionPlan(192, block=32),
-        AttentionPlan(128, block=128, stages=1),
-        AttentionPlan(192, block=128, stages=1),
+        AttentionPlan(192),
+        AttentionPlan(64, overlap=False),
+        AttentionPlan(128, cut=True),
     ):
         check_bf16(*attend(plan=plan), *want)
 
