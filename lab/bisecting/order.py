@@ -13,7 +13,7 @@ from lab.bisect.parameters import Parameters
 from lab.bisect.trials import Unit
 from lab.bisect.units import first, held_to
 from lab.errors import UserError
-from lab.scenario.checks import unsearchable
+from lab.scenario.checks import texts_known, unsearchable
 from lab.scenario.loader import capped, load_scenario
 from lab.scenario.needs import needs
 from lab.scenario.problem import did_you_mean
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lab.scenario.models import Scenario
 
 METHOD = "bayes"
-TARGET = "bundled"  # the only target that a search can start at will
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,6 @@ def ordered(file: Path, order: Order) -> Scenario:
     """The scenario of the file as the order patches it, nothing fixed yet; raises `UserError`."""
     check(order)
     scenario = capped(load_scenario(file, order.sets, order.seed, here=True), order.sessions)
-    if not scenario.target.bundled:
-        name = scenario.target.name
-        raise UserError(f"{file}: target: cannot bisect {name!r}; accepted: {TARGET}")
     if not scenario.toggles:
         accepted = "toggles: {KEY: {bad: VALUE, good: VALUE}}"
         raise UserError(f"{file}: toggles: is missing, so there is nothing to flip; add {accepted}")
@@ -130,7 +126,7 @@ def parameters(scenario: Scenario, order: Order) -> Parameters:
         "outcome": outcome(scenario, order),
     }
     known: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
-    return Parameters(seed=scenario.seed, **known)
+    return Parameters(seed=scenario.seed, exact=texts_known(scenario), **known)
 
 
 def outcome(scenario: Scenario, order: Order) -> str:

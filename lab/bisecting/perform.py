@@ -16,11 +16,11 @@ from lab.bisecting.document import document
 from lab.bisecting.failing import replayed
 from lab.bisecting.order import METHOD, Order, fixed, order_of, ordered, parameters
 from lab.bisecting.plan import check_budget, plan
-from lab.bisecting.searching import Task, WorldOf, conclude, engine_world, run
+from lab.bisecting.searching import Task, WorldOf, conclude, run, world_for
 from lab.bisecting.written import check_folder, write
 from lab.commands.output import note
 from lab.errors import Interrupted, LabError, UserError
-from lab.running import folder_of
+from lab.running import LOGS, folder_of
 from lab.scenario.loader import parse_scenario
 from lab.store import BISECTION, RunStatus, open_results
 from lab.versions import cores, versions
@@ -53,7 +53,7 @@ def perform(
     order: Order,
     place: Place,
     resumed: str | None = None,
-    world_of: WorldOf = engine_world,
+    world_of: WorldOf | None = None,
     told: Told = lambda document, folder: None,
 ) -> Done:
     """Bisect the scenario of ``file``, or go on with the stored one that ``resumed`` names.
@@ -72,6 +72,7 @@ def perform(
         more = _more(stored, order.budget)
         check_folder(place.db, place.out)
         task = _task(results, stored, file, place.jobs, order.budget)
+        world_of = world_of or _world(task, place)
         done = _resume(results, stored, task, world_of, more=more)
         return _written(results, done, task, place, told)
 
@@ -85,7 +86,7 @@ def planned(
     return plan(_named(file), order, place.db, place.jobs)
 
 
-def _begin(file: Path, order: Order, place: Place, world_of: WorldOf, told: Told) -> Done:
+def _begin(file: Path, order: Order, place: Place, world_of: WorldOf | None, told: Told) -> Done:
     whole = ordered(file, order)
     scenario, params = fixed(whole, order.fix), parameters(whole, order)
     check_budget(scenario, params, order)
@@ -97,7 +98,13 @@ def _begin(file: Path, order: Order, place: Place, world_of: WorldOf, told: Told
             whole.name, whole.source, whole.seed, order.method or METHOD, options, versions()
         )
         task = Task(made, str(file), scenario, order, params, place.jobs, results.where)
+        world_of = world_of or _world(task, place)
         return _written(results, run(results, task, world_of), task, place, told)
+
+
+def _world(task: Task, place: Place) -> WorldOf:
+    """The world of the scenario's target; its servers' logs go where the verdict goes."""
+    return world_for(task.scenario, folder_of(task.id, place.db, place.out) / LOGS)
 
 
 def _more(stored: StoredBisection, budget: int | None) -> bool:
@@ -189,7 +196,8 @@ def _told(results: Results, done: Bisected, place: Place, told: Told) -> Done:
     found["replay"] = before.get("replay") if same else None
     _keep(results, found, folder)
     told(found, folder)
-    if found["replay"] is None and place.replay and stored.options.get("replay"):
+    again = place.replay and stored.options.get("replay") and done.scenario.target.bundled
+    if found["replay"] is None and again:
         try:
             found = {**found, "replay": replayed(results, done, folder)}
         except LabError as error:

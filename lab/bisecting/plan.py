@@ -20,7 +20,8 @@ from lab.bisect.worlds import SimulatedWorld
 from lab.bisecting.document import settings
 from lab.bisecting.likely import LikelyWorld, chances
 from lab.bisecting.order import METHOD, Order, fixed, least, ordered, parameters
-from lab.bisecting.space_of import ladders_of, space_of
+from lab.bisecting.space_of import arm_of, ladders_of, space_of
+from lab.dry_run import dry_run
 from lab.errors import StoreError, UserError
 from lab.store import open_results
 
@@ -90,7 +91,19 @@ def plan(file: Path, order: Order, db: Path, jobs: int) -> dict[str, Any]:
         "assumed_rate": RATES[1],
         "expected": [cost.document() for cost in costs],
         "would_do": would_do(file, order, costs),
+        "boots": launched(scenario, params, order),
     }
+
+
+def launched(scenario: Scenario, params: Parameters, order: Order) -> list[dict[str, Any]]:
+    """The boots of these probes with their commands, each once; none where nothing is launched."""
+    if scenario.target.profile is None:
+        return []
+    every = {probe.config: None for probe in first_probes(scenario, params, order)}
+    arms = [
+        arm_of(scenario, config, f"probe {number}") for number, config in enumerate(every, start=1)
+    ]
+    return list(dry_run(scenario.model_copy(update={"arms": tuple(arms)}))["boots"])
 
 
 def first_probes(scenario: Scenario, params: Parameters, order: Order) -> list[Probe]:

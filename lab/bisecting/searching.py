@@ -27,6 +27,8 @@ from lab.store import RunStatus
 from lab.targets import failed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lab.bisect.conclusion import Conclusion
     from lab.bisect.notebook import Phase, Probe, World
     from lab.bisect.parameters import Parameters
@@ -46,6 +48,20 @@ def engine_world(
 ) -> AbstractContextManager[World]:
     """Trials on the bundled engine."""
     return EngineWorld(scenario, seed=scenario.seed, outcome=sought, jobs=jobs, told=told)
+
+
+def world_for(scenario: Scenario, logs: Path) -> WorldOf:
+    """What trials of this scenario run on; ``logs`` takes what launched servers print."""
+    if scenario.target.bundled:
+        return engine_world
+    from lab.bisecting.served import ServedWorld
+
+    def served(
+        scenario: Scenario, sought: str, jobs: int, told: Told
+    ) -> AbstractContextManager[World]:
+        return ServedWorld(scenario, logs, seed=scenario.seed, outcome=sought, told=told)
+
+    return served
 
 
 @dataclass(frozen=True)

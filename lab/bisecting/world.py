@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from lab.bisect.space import Config
     from lab.bisect.trials import Outcome
+    from lab.launching import Servers
     from lab.scenario.models import Arm, Scenario
 
 Told = Callable[["Config", Trial], None]
@@ -96,7 +97,8 @@ class EngineWorld:
         """Which toggles that are on none of the trials went through, and why; else empty."""
         settings = self._scenario.settings(arm_of(self._scenario, config))
         counters = summed(trial.exposure for trial in trials)
-        never = [explained(key, settings, counters) for key in unexercised(settings, counters)]
+        idle = unexercised(settings, counters, not self._scenario.target.bundled)
+        never = [explained(key, settings, counters) for key in idle]
         return f"never exercised: {', '.join(never)}" if never and trials else ""
 
 
@@ -111,10 +113,17 @@ def trial_seed(seed: int, index: int) -> int:
     return int.from_bytes(digest[:SEED_BYTES], "big")
 
 
-def run_trial(scenario: Scenario, arm: Arm, seed: int, outcome: str, index: int) -> Trial:
-    """Run and judge one trial; raises `LabError`."""
+def run_trial(
+    scenario: Scenario,
+    arm: Arm,
+    seed: int,
+    outcome: str,
+    index: int,
+    servers: Servers | None = None,
+) -> Trial:
+    """Run and judge one trial, on the run's servers where they are launched; raises `LabError`."""
     own = trial_seed(seed, index)
-    history = run_arm(scenario, arm, own)
+    history = run_arm(scenario, arm, own, servers=servers)
     verdict, findings = judge_arm(history)
     bad, unknown = OUTCOMES[outcome](history, verdict, findings)
     return Trial(

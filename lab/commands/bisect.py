@@ -56,7 +56,10 @@ NoReplay = Annotated[
     bool, typer.Option("--no-replay", help="Do not shorten a failing trial to a file of its own.")
 ]
 Plan = Annotated[
-    bool, typer.Option("--plan", help="Run nothing: the first probes, and what it would cost.")
+    bool,
+    typer.Option(
+        "--plan", "--dry-run", help="Run nothing: the first probes, their commands, the cost."
+    ),
 ]
 Resume = Annotated[
     str | None,

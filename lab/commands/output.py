@@ -91,12 +91,15 @@ class BisectionTeller:
 
 def show_plan(document: Mapping[str, Any], as_json: bool) -> None:
     """Print what a bisection would ask, and what it would cost."""
+    from lab.dry_run import dry_run_lines
     from lab.report.bisection import plan_report
 
     if as_json:
         show_json(document)
-    else:
-        show(plan_report(document))
+        return
+    show(plan_report(document))
+    for line in dry_run_lines(document):
+        show_line(line)
 
 
 def show_replay(parts: Iterable[Mapping[str, Any]], as_json: bool) -> int:

@@ -30,6 +30,10 @@ BISECT: dict[str, tuple[Domain, str]] = {
         choice("corrupt", "wedged", "violated"),
         "what is sought: wrong replies, no progress, or wrong replies and broken invariants",
     ),
+    "boots": (
+        choice("shared", "fresh"),
+        "whether trials of one configuration share a boot of a server that is launched",
+    ),
     "boot_cost": (number(0, 100_000), "what starting another configuration costs, in sessions"),
 }
 WEIGHT = number(0.01, 100)  # times likelier than a toggle without a weight

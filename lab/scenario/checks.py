@@ -210,6 +210,13 @@ def _load(scenario: Scenario, one: Placed) -> Iterator[Problem]:
         yield replace(problem(error.errors()[0]), path=("workload",))
 
 
+def texts_known(scenario: Scenario) -> bool:
+    """Whether every reply of the load is known word for word, so that a checker never errs."""
+    load = scenario.workload
+    plans = resolve(load.kind, load.preset, load.options | {"sessions": load.sessions}).kept(0)
+    return all(turn.expected_text for plan in plans for turn in plan.turns)
+
+
 def _smaller_pool(config: EngineConfig) -> tuple[str, int]:
     """The key and the pages of the smaller pool: each side of a pair keeps a whole conversation."""
     if config.pd and 0 < config.decode_pool_pages < config.pool_pages:

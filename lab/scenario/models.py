@@ -66,6 +66,7 @@ class Search(Frozen):
     p_tol: float | None = None
     alpha: float | None = None
     outcome: Literal["corrupt", "wedged", "violated"] = "corrupt"
+    boots: Literal["shared", "fresh"] = "shared"
     boot_cost: float = 0.0
     weights: dict[str, float] = {}
     ladders: dict[str, tuple[Any, ...]] = {}

@@ -3,6 +3,6 @@
 One rule: a target turns settings into a finished history; it starts and stops whatever it needs.
 """
 
-from lab.targets.base import TARGETS, Task, Watch, failed, failure
+from lab.targets.base import TARGETS, Task, Watch, absent, failed, failure
 
-__all__ = ["TARGETS", "Task", "Watch", "failed", "failure"]
+__all__ = ["TARGETS", "Task", "Watch", "absent", "failed", "failure"]

@@ -47,6 +47,11 @@ def failed(why: str) -> bool:
     return why.startswith((*ENDED.values(), SERVED_NOTHING))
 
 
+def absent(why: str) -> bool:
+    """Whether a reason says that there was no server at all."""
+    return why.startswith(ENDED[NO_SERVER])
+
+
 def failure(history: ArmHistory) -> str | None:
     """Why the target is to blame for this arm, in one line: it was not there, died, or served
     nothing at all.

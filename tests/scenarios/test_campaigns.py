@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from lab.bisect.trials import Trial
     from lab.scenario.models import Scenario
 
-CAMPAIGNS = sorted(path.stem for path in (ROOT / "campaigns").glob("*.yaml"))
+SERVED = "served"  # a server's toggles, and fewer of them: each costs a boot
+EVERY = sorted(path.stem for path in (ROOT / "campaigns").glob("*.yaml"))
+CAMPAIGNS = [name for name in EVERY if name != SERVED]
 REPRODUCED = ("one_toggle", "two_toggles", "three_toggles", "investigation", "two_defects")
 INVESTIGATED = (
     *("index_k", "hicache", "graph", "overlap", "topk", "pd", "queue_size"),
