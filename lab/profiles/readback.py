@@ -37,9 +37,13 @@ class Readback(BaseModel):
         return self.json_path.partition("?")[0] or "log"
 
     def of_json(self, document: Any) -> Any:
-        """The value in what ``json`` answered; None where the key is not there."""
+        """The value in what ``json`` answered; None where the key is not there. What would hold it
+        and is null makes it null too, which ``reads`` may know as ``none``.
+        """
         found = document
         for step in self.key.split("."):
+            if found is None and document is not None:
+                break
             if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
                 found = found[int(step)]
             elif isinstance(found, dict) and step in found:

@@ -16,7 +16,8 @@ VLLM = {
     **dict.fromkeys(("--kv-cache-memory-bytes", "--num-gpu-blocks-override"), 1),
     **dict.fromkeys(("--kv-offloading-size", "--cpu-offload-gb", "--speculative-config"), 1),
     **dict.fromkeys(("--attention-backend", "--scheduling-policy", "--stream-interval"), 1),
-    **dict.fromkeys(("--tensor-parallel-size", "--kv-transfer-config"), 1),
+    **dict.fromkeys(("--tensor-parallel-size", "--kv-transfer-config", "--tool-call-parser"), 1),
+    "--enable-auto-tool-choice": 0,
 }
 TOY_PROXY = {
     **dict.fromkeys(("--host", "--port", "--prefiller-hosts", "--prefiller-ports"), 1),
@@ -39,7 +40,7 @@ SGLANG = {
     **dict.fromkeys(("--max-total-tokens", "--schedule-policy", "--stream-interval"), 1),
     **dict.fromkeys(("--speculative-algorithm", "--kv-canary"), 1),
     **dict.fromkeys(("--disaggregation-mode", "--disaggregation-bootstrap-port"), 1),
-    **dict.fromkeys(("--disaggregation-transfer-backend",), 1),
+    **dict.fromkeys(("--disaggregation-transfer-backend", "--tool-call-parser"), 1),
 }
 ROUTER = {
     **dict.fromkeys(("--pd-disaggregation", "--mini-lb"), 0),

@@ -12,6 +12,7 @@ from lab.profiles.loader import parse_profile
 
 MODEL = {"model_path": "Qwen/Qwen2-0.5B"}
 WIRED = '{"kv_connector": "NixlConnector", "kv_role": "kv_both", "kv_buffer_device": "cuda"}'
+TOOLS = "--enable-auto-tool-choice --tool-call-parser hermes"
 
 
 def lines(name: str, settings: dict[str, object], **params: str) -> list[str]:
@@ -42,18 +43,18 @@ def test_the_bundled_engine_is_served_with_what_is_not_at_its_default() -> None:
 
 def test_vllm_is_served_with_its_own_flags() -> None:
     settings = {"prefix_caching": False, "enforce_eager": True, "max_num_seqs": 8}
-    extra = "--enable-auto-tool-choice --tool-call-parser hermes"
+    extra = "--reasoning-parser qwen3"
     assert lines("vllm", settings, extra_args=extra, **MODEL) == [
         "VLLM_SERVER_DEV_MODE=1 vllm serve Qwen/Qwen2-0.5B --host 127.0.0.1 --port 30000 "
-        "--no-enable-prefix-caching --enforce-eager --max-num-seqs 8 "
-        "--enable-auto-tool-choice --tool-call-parser hermes"
+        "--enable-auto-tool-choice --tool-call-parser hermes "
+        "--no-enable-prefix-caching --enforce-eager --max-num-seqs 8 --reasoning-parser qwen3"
     ]
 
 
 def test_sglang_is_told_nothing_of_what_it_does_anyway() -> None:
     assert lines("sglang", {"radix": True, "graph": True, "overlap": True}, **MODEL) == [
         "python -m sglang.launch_server --model-path Qwen/Qwen2-0.5B --host 127.0.0.1 "
-        "--port 30000 --enable-metrics --enable-cache-report"
+        "--port 30000 --enable-metrics --enable-cache-report --tool-call-parser auto"
     ]
 
 
@@ -68,7 +69,8 @@ def test_sglang_is_served_with_its_own_flags_and_variables() -> None:
     assert lines("sglang", settings, **MODEL) == [
         "SGLANG_OPT_USE_TOPK_V2=false python -m sglang.launch_server "
         "--model-path Qwen/Qwen2-0.5B --host 127.0.0.1 --port 30000 --enable-metrics "
-        "--enable-cache-report --enable-hierarchical-cache --hicache-mem-layout page_first "
+        "--enable-cache-report --tool-call-parser auto "
+        "--enable-hierarchical-cache --hicache-mem-layout page_first "
         "--disable-cuda-graph --disable-overlap-schedule"
     ]
 
@@ -78,10 +80,10 @@ def test_a_pair_of_vllm_stands_behind_its_proxy() -> None:
     assert lines("vllm_pd", settings, proxy="toy_proxy_server.py", **MODEL) == [
         "CUDA_VISIBLE_DEVICES=0 VLLM_NIXL_SIDE_CHANNEL_PORT=30001 VLLM_SERVER_DEV_MODE=1 "
         "vllm serve Qwen/Qwen2-0.5B --host 127.0.0.1 --port 30000 "
-        f"--kv-transfer-config '{WIRED}' --enable-prefix-caching --kv-cache-dtype fp8",
+        f"--kv-transfer-config '{WIRED}' {TOOLS} --enable-prefix-caching --kv-cache-dtype fp8",
         "CUDA_VISIBLE_DEVICES=1 VLLM_NIXL_SIDE_CHANNEL_PORT=30003 VLLM_SERVER_DEV_MODE=1 "
         "vllm serve Qwen/Qwen2-0.5B --host 127.0.0.1 --port 30002 "
-        f"--kv-transfer-config '{WIRED}' --enable-prefix-caching --kv-cache-dtype fp8 "
+        f"--kv-transfer-config '{WIRED}' {TOOLS} --enable-prefix-caching --kv-cache-dtype fp8 "
         "--num-gpu-blocks-override 40",
         "python toy_proxy_server.py --host 127.0.0.1 --port 30004 "
         "--prefiller-hosts 127.0.0.1 --prefiller-ports 30000 "
@@ -96,9 +98,11 @@ def test_a_pair_of_sglang_stands_behind_its_router() -> None:
     assert lines("sglang_pd", settings, router_args="--mini-lb", **MODEL) == [
         f"{variables} {served} --port 30000 --disaggregation-mode prefill "
         "--disaggregation-bootstrap-port 30001 --base-gpu-id 0 --enable-metrics "
-        "--enable-cache-report --disaggregation-transfer-backend nixl --enable-hierarchical-cache",
+        "--enable-cache-report --tool-call-parser auto --disaggregation-transfer-backend nixl "
+        "--enable-hierarchical-cache",
         f"{variables} {served} --port 30002 --disaggregation-mode decode --base-gpu-id 1 "
-        "--enable-metrics --enable-cache-report --disaggregation-transfer-backend nixl",
+        "--enable-metrics --enable-cache-report --tool-call-parser auto "
+        "--disaggregation-transfer-backend nixl",
         "python -m sglang_router.launch_router --pd-disaggregation "
         "--prefill http://127.0.0.1:30000 30001 --decode http://127.0.0.1:30002 "
         "--host 127.0.0.1 --port 30003 --prometheus-port 30004 --mini-lb",

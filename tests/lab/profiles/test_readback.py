@@ -25,6 +25,14 @@ def test_an_inverted_flag_is_read_as_our_toggle() -> None:
     assert radix.of_json({"disable_radix_cache": False}) is True
 
 
+def test_what_is_switched_off_as_a_whole_is_read_as_off() -> None:
+    speculative = load_profile("vllm").readback["speculative"]
+    assert speculative.of_json({"vllm_config": {"speculative_config": None}}) == "none"
+    ngram = {"vllm_config": {"speculative_config": {"method": "ngram"}}}
+    assert speculative.of_json(ngram) == "ngram"
+    assert speculative.of_json({"vllm_config": {}}) is None
+
+
 def test_the_last_line_of_a_log_counts() -> None:
     found = load_profile("vllm").readback["prefix_caching"]
     log = (
