@@ -37,9 +37,16 @@ def last_line(path: Path) -> str:
 
 
 def last_error(path: Path) -> str:
-    """The last line that names an error, else the last one; empty where nothing was said."""
-    errors = [line for line in tail(path) if ERROR.search(line) and not _elsewhere(line)]
-    return _short(errors[-1]) if errors else last_line(path)
+    """The last line that names an error, else the last one; empty where nothing was said.
+
+    Pydantic's says only where it was found: what it was is in the line after it.
+    """
+    lines = tail(path)
+    errors = [i for i, line in enumerate(lines) if ERROR.search(line) and not _elsewhere(line)]
+    if not errors:
+        return last_line(path)
+    said = lines[errors[-1] :][: 2 if "validation error" in lines[errors[-1]] else 1]
+    return _short(": ".join(said))
 
 
 def _short(line: str) -> str:

@@ -29,6 +29,10 @@ LOGS = {
         "ValueError: real\nRuntimeError: failed. See root cause above.\n",
         "ValueError: real",
     ),
+    "pydantic": (
+        "pydantic_core.ValidationError: 1 validation error for A\n  Value error, no [x]\n  More\n",
+        "pydantic_core.ValidationError: 1 validation error for A: Value error, no [x]",
+    ),
     "no error": ("one\ntwo\n----\n\n", "two"),
     "colours": ("\x1b[31mcannot go on\x1b[0m\r\n", "cannot go on"),
     "nothing": ("$ vllm serve m\n", ""),
