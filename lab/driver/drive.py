@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from engine.clock import now, sleep
+from engine.clock import is_virtual, now, sleep
 from lab.driver.client import OURS, Ask, Outcome, ask
 from lab.driver.seats import Seats
 from lab.driver.tools import follow_up
+from lab.driver.turns import Turns
 
 if TYPE_CHECKING:
     import httpx
@@ -37,7 +38,8 @@ class Load:
     """How the sessions are driven. Durations in seconds, ``abort_rate`` per turn.
 
     A client that leaves does so a uniformly drawn part of ``abort_within_s`` after sending, each
-    time that it sends. ``retries`` is how often a turn that failed is asked again. ``stall_s`` is
+    time that it sends; ``cancels`` are those that leave in any case, by session and turn, and after
+    how long. ``retries`` is how often a turn that failed is asked again. ``stall_s`` is
     how long it waits for the next part of a stream, ``extra`` what this server knows of extensions.
     """
 
@@ -47,6 +49,7 @@ class Load:
     timeout_s: float = 600.0
     abort_rate: float = 0.0
     abort_within_s: float = 2.0
+    cancels: Mapping[tuple[int, int], float] = field(default_factory=dict)
     retries: int = 0
     seed: int = 0
     model: str = "kvlab"
@@ -74,7 +77,9 @@ async def drive(
     """Run every plan of ``recorder`` to its end; what happened is in ``recorder.replies()``."""
     recorder.start_s = now()
     seats = Seats(recorder.plans, load.concurrency)
-    lane = Lane(http, load, recorder, seats, throttle or nullcontext())
+    if throttle is None:
+        throttle = nullcontext() if is_virtual() else Turns()
+    lane = Lane(http, load, recorder, seats, throttle)
     async with asyncio.TaskGroup() as sessions:
         for plan in recorder.plans:
             sessions.create_task(_arrive(plan, lane), name=f"session-{plan.index:06d}")
@@ -145,4 +150,5 @@ def departures(plan: SessionPlan, load: Load) -> list[float | None]:
     """For each turn, how long this client waits before it leaves; None where it stays. Seeded."""
     rng = Random(f"{load.seed}/departures/{plan.index}")
     drawn = [(rng.random(), rng.uniform(0.0, load.abort_within_s)) for _ in plan.turns]
-    return [within if chance < load.abort_rate else None for chance, within in drawn]
+    by_chance = [within if chance < load.abort_rate else None for chance, within in drawn]
+    return [load.cancels.get((plan.index, turn), leave) for turn, leave in enumerate(by_chance)]

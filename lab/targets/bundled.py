@@ -182,6 +182,8 @@ def load_of(task: Task) -> Load:
         timeout_s=load.timeout_s,
         stall_s=load.stall_s,
         abort_rate=load.abort_rate,
+        abort_within_s=load.abort_within_s,
+        cancels={(session, turn): after_s for session, turn, after_s in load.cancels or ()},
         retries=load.retries,
         seed=task.seed,
     )

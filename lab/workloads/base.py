@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 
 LONGEST_S = 1_000_000  # a pause or a patience, seconds; "never" is not a number
+Index = Annotated[int, Field(ge=0)]
+Soon = Annotated[float, Field(gt=0, le=LONGEST_S)]
+Cancel = Annotated[tuple[Index, Index, Soon], Field(strict=False)]
 
 
 class WorkloadModel(BaseModel):
@@ -32,6 +35,8 @@ class WorkloadModel(BaseModel):
     by default, since retries hide faults.
     ``arrival_rate`` (sessions a second; None: all at once) and ``abort_rate`` (chance that a client
     leaves in mid-reply) are set by the toggles of these names, not by a scenario's workload.
+    A client that leaves does so within ``abort_within_s`` of sending; ``cancels`` names others that
+    leave: session, turn, seconds after sending.
     ``only`` names the sessions that are run of those that are planned, ``only_turns`` how many
     turns each of them has, in the same order; None: all of them.
     """
@@ -45,6 +50,8 @@ class WorkloadModel(BaseModel):
     think_s: float = Field(default=0.0, ge=0, le=LONGEST_S)
     arrival_rate: float | None = Field(default=None, gt=0)
     abort_rate: float = Field(default=0.0, ge=0, le=1)
+    abort_within_s: float = Field(default=2.0, gt=0, le=LONGEST_S)
+    cancels: list[Cancel] | None = Field(default=None, min_length=1)
     max_tokens: int = Field(default=420, ge=1)
     timeout_s: float = Field(default=600.0, gt=0, le=LONGEST_S)
     stall_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
@@ -61,6 +68,14 @@ class WorkloadModel(BaseModel):
         if self.only_turns is not None and named != given:
             what = f"{given} numbers for {named} sessions of `only`"
             raise ValueError(f"only_turns: {what}; accepted: {named}")
+        return self
+
+    @model_validator(mode="after")
+    def _cancels_planned(self) -> Self:
+        for session, _, _ in self.cancels or ():
+            if session >= self.sessions:
+                what = f"cancels: no session {session}"
+                raise ValueError(f"{what}; accepted: 0 to {self.sessions - 1}")
         return self
 
     @abstractmethod

@@ -158,3 +158,14 @@ def test_token_ids_of_another_vocabulary_are_no_text() -> None:
 
     replies, _ = run(serve, PLANS, Load(stream=False))
     assert (replies[0].status, replies[0].raw_text, replies[0].content) == ("ok", None, "hello")
+
+
+def test_a_load_may_say_who_leaves_when() -> None:
+    load = Load(cancels={(1, 1): 2.5})
+    replies, log = run(lambda body: stream(SAY(body), 1.0), PLANS, load)
+    assert [(r.session, r.turn, r.status) for r in replies if r.status != "ok"] == [
+        (1, 1, "aborted")
+    ]
+    (left,) = [r for r in replies if r.status == "aborted"]
+    assert (left.done_s or 0.0) - left.sent_s == 2.5
+    assert log.counters["clients_left"] == 1
