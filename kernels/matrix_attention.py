@@ -126,6 +126,9 @@ def _attend_kernel(
         tl.extra.cuda.gdc_launch_dependents()
     b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
     real, row, c = h < H, b * H + h, tl.arange(0, 512)[None, :]
+    # what the end asks for is read at the start, where all wait together
+    extra = tl.load(bias + h, mask=real, other=float("-inf"))
+    below = tl.load(sink + h, mask=real, other=0.0)
     query = tl.load(q + row[:, None] * 512 + c, mask=real[:, None], other=0.0)
     query = query if NATIVE else query.to(tl.float32)
     acc = tl.zeros((64, 512), tl.float32)
@@ -151,11 +154,10 @@ def _attend_kernel(
     total = tl.sum(total.reshape(64, 16), axis=1)
     if OVERLAP and not FIRST:
         tl.extra.cuda.gdc_wait()  # who waits for this launch waits for those before it
-    extra = tl.load(bias + h, mask=real, other=float("-inf"))
     read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
     tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=real)
     if CHUNKS == 1:
-        total += _above(tl.load(sink + h, mask=real, other=0.0), top)
+        total += _above(below, top)
     share = 1.0 / tl.maximum(total, 1e-37)
     # a head that does not read the segment shows no NaN of it
     acc = tl.where(read[:, None], acc * share[:, None], 0.0)
