@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from engine.clock import cpu_s, is_virtual, now, sleep
+
+if TYPE_CHECKING:
+    from lab.records import SessionPlan
 
 PERIOD_S = 0.02
 LATE_S = 0.025  # p99 from which on times of replies are the generator's rather than the server's
@@ -81,6 +85,16 @@ async def _watch(lateness: Lateness, period_s: float) -> None:
         due_s = now() + period_s
         await sleep(period_s)
         lateness.note(now() - due_s)
+
+
+def configured_per_s(plans: Sequence[SessionPlan]) -> float | None:
+    """The arrivals a second of a load whose every session is one request, as of a trace; None where
+    a load names no rate of requests: sessions come at once, or go on when they have their reply.
+    """
+    starts = sorted(plan.start_s for plan in plans)
+    if len(starts) < 2 or starts[-1] <= starts[0] or any(len(plan.turns) > 1 for plan in plans):
+        return None
+    return (len(starts) - 1) / (starts[-1] - starts[0])
 
 
 def warning(lag: Lag, achieved_per_s: float, asked_per_s: float | None = None) -> str | None:

@@ -18,7 +18,7 @@ from engine.errors import Stalled
 from engine.events import EventLog
 from lab.driver import Recorder, drive
 from lab.driver.client import OURS
-from lab.driver.lag import Lag, warning, watching_lag
+from lab.driver.lag import Lag, configured_per_s, warning, watching_lag
 from lab.driver.url import client
 from lab.errors import TargetError, UserError
 from lab.exposure import FOREIGN, GENERATOR
@@ -177,12 +177,13 @@ class _Run:
         """Whether the times are the server's: a generator that is late reads replies late."""
         replies = [reply for reply in self.recorder.replies() if reply.tries]
         sent, took_s = sum(reply.tries for reply in replies), self.wall_s - self.recorder.start_s
+        rate, asked = sent / took_s if took_s > 0 else 0.0, configured_per_s(self.task.plans)
         self.log.remark(
             GENERATOR,
             lag_p99_us=round(lag.p99_s * 1e6),
             core_percent=round(lag.cores * 100),
             requests=sent,
-            warning=warning(lag, sent / took_s if took_s > 0 else 0.0) or "",
+            warning=warning(lag, rate, asked) or "",
         )
 
     async def _drive(self, http: httpx.AsyncClient, load: Load) -> None:

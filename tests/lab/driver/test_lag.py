@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from engine import clock
-from lab.driver.lag import Lag, Lateness, warning, watching_lag
+from lab.bench_load.generator import plans
+from lab.driver.lag import Lag, Lateness, configured_per_s, warning, watching_lag
+from tests.lab.driver.servers import plans as conversations
 
 
 def test_late_wakings_are_ranked() -> None:
@@ -73,3 +75,10 @@ def test_the_warning_names_the_lag_and_both_rates() -> None:
         "achieved 61.0 of 100.0 requests a second"
     )
     assert str(warning(late, 61.04)).endswith("achieved 61.0 requests a second")
+
+
+def test_a_rate_is_configured_where_each_arrival_is_one_request() -> None:
+    assert configured_per_s(plans(5, rate=4.0)) == 4.0
+    assert configured_per_s(plans(5, rate=0.0)) is None
+    assert configured_per_s(plans(1, rate=4.0)) is None
+    assert configured_per_s(conversations(sessions=3, turns=2, arrival_rate=4.0)) is None
