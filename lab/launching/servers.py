@@ -127,8 +127,8 @@ class Servers:
         urls = {node.name: _url(ports[f"{node.name}.{PORT}"]) for node in profile.nodes}
         logs = {node.name: self._log(boot, node.name) for node in profile.nodes}
         for node, command in zip(profile.nodes, found, strict=True):
-            self._start(command, logs[node.name])
             try:
+                self._start(command, logs[node.name])
                 await_ready(self._running, urls[node.name], node.ready)
             except TargetError as error:
                 raise TargetError(f"profile {profile.name}: {error}") from None

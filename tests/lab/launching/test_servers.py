@@ -90,7 +90,9 @@ def test_a_command_that_is_not_there_is_told_of(tmp_path: Path) -> None:
     absent = profile(old="{python} plain", new="no-such-server")
     with Servers(absent, tmp_path) as servers, pytest.raises(TargetError) as error:
         servers.up({})
-    assert "node server cannot be started: no-such-server: No such file" in str(error.value)
+    assert str(error.value) == (
+        "profile sick: node server cannot be started: no-such-server: No such file or directory"
+    )
 
 
 def test_a_port_that_is_taken_is_told_of(tmp_path: Path) -> None:
