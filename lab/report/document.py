@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lab.copies import PATH, ROWS, copy_paths, stored_geometry
-from lab.exposure import exposure, faults, violations
+from lab.exposure import exposure, faults, is_foreign, violations
 from lab.report.endings import errors
 from lab.report.origin import origin
 from lab.sweeps import sweep_of
@@ -66,7 +66,7 @@ def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]
         "sessions": history.sessions,
         "violations": violations(history.counters),
         "faults": faults(history.counters),
-        "exposure": exposure(history.counters),
+        "exposure": exposure(history.counters, is_foreign(history)),
         "verdict": None,
         "reason": None,
         "history_digest": history.history_digest,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from engine.api import create_app
 from engine.serving import open_engine
 from lab.judging import judge_arm
+from lab.launching import Servers
+from lab.profiles import load_profile
+from lab.targets import failure
 from lab.targets.remote import run_remote
 from lab.toggles import defaults, to_engine_config
 from tests.engine.api.served import served
@@ -42,3 +51,19 @@ def test_the_text_of_a_stranger_is_not_known_and_the_due_call_is() -> None:
         replies = run_remote(task(), server(it.url)).replies
     assert {reply.expected_text for reply in replies} == {""}
     assert all(reply.expected_call for reply in replies)
+
+
+@pytest.mark.slow
+def test_a_launched_engine_that_is_killed_leaves_what_it_served(tmp_path: Path) -> None:
+    with Servers(load_profile("kvlab_serve"), tmp_path) as servers:
+        up = servers.up({"graph": False})
+
+        def kill(done: int, due: int) -> None:
+            if done == 1:
+                os.kill(up.pids["server"], signal.SIGKILL)
+
+        history = run_remote(replace(task(turns=2), progress=kill), up, servers.profile)
+    assert (failure(history) or "").startswith("the engine died: node server")
+    assert history.replies[0].status == "ok" or history.replies[2].status == "ok"
+    assert not all(reply.status == "ok" for reply in history.replies)
+    assert judge_arm(history)[0].verdict == "inconclusive"
