@@ -34,6 +34,7 @@ class AttentionPlan:
 
     chunk: int
     overlap: bool = True  # a launch begins while the one before it ends
+    ahead: bool = True  # and asks for its queries and slots to be in the cache before it may read
     cut: bool = False  # float32 codes lose half of their bits, instead of being converted
 
 
@@ -90,6 +91,15 @@ def _latents(code, rope, at, live, words, CUT: tl.constexpr, NATIVE: tl.constexp
 
 
 @jit
+def _ask(at):
+    # for the lines of 128 bytes at `at` to be in the L2 cache: no value is read that may be too old
+    tl.inline_asm_elementwise(
+        "prefetch.global.L2 [$1]; mov.b32 $0, 0;", "=r,l", [at.to(tl.int64)], tl.int32,
+        is_pure=False, pack=1,
+    )  # fmt: skip
+
+
+@jit
 def _seen(product, live, N):
     # scores, -inf where a slot is dead. Triton gives a product that leads to another one whole rows
     # for each warp: of 64 rows, both halves of eight warps would compute all. It looks for the
@@ -117,15 +127,20 @@ def _attend_kernel(
     q, slots, bias, sink, out, lse, code, rope, scale, code_page, scale_page, N, H,
     place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr,
     FULL: tl.constexpr, CUT: tl.constexpr, NATIVE: tl.constexpr, OVERLAP: tl.constexpr,
-    FIRST: tl.constexpr,
+    FIRST: tl.constexpr, AHEAD: tl.constexpr,
 ):  # fmt: skip
     # latents CHUNK * y .. of one segment
+    b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
+    real, row, c = h < H, b * H + h, tl.arange(0, 512)[None, :]
+    first = tl.program_id(1) * CHUNK
     if OVERLAP:
+        if AHEAD:
+            line = (tl.arange(0, 8) * 64)[None, :]
+            _ask(q + (b * H + tl.minimum(h, H - 1))[:, None] * 512 + line)
+            _ask(slots + b * N + tl.minimum(first + tl.arange(0, 16) * 32, N - 1))
         if FIRST:  # what it reads may still be written; the others begin after it has waited
             tl.extra.cuda.gdc_wait()
         tl.extra.cuda.gdc_launch_dependents()
-    b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
-    real, row, c = h < H, b * H + h, tl.arange(0, 512)[None, :]
     # what the end asks for is read at the start, where all wait together
     extra = tl.load(bias + h, mask=real, other=float("-inf"))
     below = tl.load(sink + h, mask=real, other=0.0)
@@ -133,7 +148,6 @@ def _attend_kernel(
     query = query if NATIVE else query.to(tl.float32)
     acc = tl.zeros((64, 512), tl.float32)
     top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64, 2, 8), tl.float32)
-    first = tl.program_id(1) * CHUNK
     # five stages: two blocks of raw rows are on their way while one is worked on
     for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=5):
         i = start + tl.arange(0, BLOCK)
@@ -215,7 +229,7 @@ def matrix_attention(
     part = out if chunks == 1 else q.new_empty(*shape, LATENT, dtype=torch.float32)
     part_lse = lse if chunks == 1 else q.new_empty(shape, dtype=torch.float32)
     overlap = not INTERPRETED and all(p.overlap for p in plans)
-    ahead = {"launch_pdl": True} if overlap else {}
+    pdl = {"launch_pdl": True} if overlap else {}
     slots = [s.slots.contiguous() for s in segments]  # a copy may not come between the launches
     for i, (s, split, p) in enumerate(zip(segments, splits, plans, strict=True)):
         if split:
@@ -224,14 +238,14 @@ def matrix_attention(
                 q, slots[i], bias[i], sink, part, part_lse,
                 *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
                 chunks, s.view.layout.page_tokens, p.chunk, BLOCK, widths[i] % BLOCK == 0,
-                p.cut, not INTERPRETED, overlap, place == 0, num_warps=8, **ahead,
+                p.cut, not INTERPRETED, overlap, place == 0, p.ahead, num_warps=8, **pdl,
             )  # fmt: skip
         place += split
     if chunks > 1:
         count = batch * heads
         _combine_kernel[(-(-count // COMBINED),)](
             part, part_lse, sink, out, lse, count, heads, chunks, COMBINED, overlap,
-            **ahead,
+            **pdl,
         )  # fmt: skip
     return out, lse
 

@@ -74,13 +74,13 @@ def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
     chosen, all_ = plan_for(rows, heads, latents).chunk, -(-latents // 64) * 64
     yield from map(AttentionPlan, sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)}))
     yield AttentionPlan(chosen, cut=True)
+    yield AttentionPlan(chosen, ahead=False)
     yield AttentionPlan(chosen, overlap=False)
-    yield AttentionPlan(chosen, overlap=False, cut=True)
 
 
 def _name(plan: AttentionPlan) -> str:
-    how = (", values cut" if plan.cut else "") + ("" if plan.overlap else ", launched apart")
-    return f"chunks of {plan.chunk}{how}"
+    start = ("" if plan.ahead else ", asks late") if plan.overlap else ", launched apart"
+    return f"chunks of {plan.chunk}{start}{', values cut' if plan.cut else ''}"
 
 
 def _inputs(

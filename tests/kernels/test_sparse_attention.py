@@ -171,6 +171,7 @@ def test_split_and_whole_agree(ops: Ops, blind: bool, g: torch.Generator) -> Non
         AttentionPlan(128),
         AttentionPlan(192),
         AttentionPlan(64, overlap=False),
+        AttentionPlan(192, ahead=False),
         AttentionPlan(128, cut=True),
     ):
         check_bf16(*attend(plan=plan), *want)
