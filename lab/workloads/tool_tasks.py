@@ -27,7 +27,7 @@ from lab.workloads.manuals import Words
 from lab.workloads.natural import NATURAL_ONLY, PLAIN, Form, code, due
 from lab.workloads.public import manual_tools, more_tokens, some_tools
 from lab.workloads.schemas import Tool, read_tools
-from lab.workloads.sharing import ManualSessions
+from lab.workloads.sharing import BESIDE, ManualSessions
 
 if TYPE_CHECKING:
     from lab.records import TurnPlan
@@ -86,6 +86,10 @@ class ToolTasks(ManualSessions):
         records = (self.shared_records + self.private_records) * RECORD_TOKENS
         turns = self.turns * (self.max_tokens + ASKED_TOKENS)
         return records + self.offered * TOOL_TOKENS + turns
+
+    def least_topk(self) -> int:
+        """As few tools fit a manual, most of its entries look alike: two groups for each place."""
+        return 2 * (self.entries + self.turns - 1) + BESIDE
 
     def beyond_bundled(self) -> str:
         """Plain words are."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.config import ModelConfig
-from lab.errors import UserError
+from lab.errors import ScenarioError, UserError
 from lab.judging import judge_arm
 from lab.scenario.loader import parse_scenario
 from lab.trial import run_arm
@@ -73,9 +73,15 @@ def test_the_longest_conversation_of_every_preset_fits(tmp_path: Path) -> None:
         assert load.longest_context() <= ModelConfig().max_context
 
 
+def test_entries_that_look_alike_need_more_selected_groups(tmp_path: Path) -> None:
+    load = f"{{kind: tool_tasks, preset: small, form: manual, data: {collection(tmp_path)}}}"
+    with pytest.raises(ScenarioError, match=r"index_topk is 16: too few .* accepted: at least 18"):
+        parse_scenario(f"name: x\nworkload: {load}\narms: [{{name: a}}]\n", "x.yaml")
+
+
 def test_the_bundled_engine_makes_every_call(tmp_path: Path) -> None:
     load = f"{{kind: tool_tasks, preset: small, form: manual, data: {collection(tmp_path)}}}"
-    text = f"name: x\nworkload: {load}\narms: [{{name: a}}]\n"
+    text = f"name: x\nworkload: {load}\nengine: {{index_topk: 18}}\narms: [{{name: a}}]\n"
     scenario = parse_scenario(text, "x.yaml")
     history = run_arm(scenario, scenario.arms[0], 0)
     assert judge_arm(history)[0].verdict == "clean"
