@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lab.detectors import Kind
 from lab.explaining.writers import seconds
+from lab.exposure import is_foreign
 
 if TYPE_CHECKING:
     from lab.explaining.damage import Damage
@@ -75,6 +76,8 @@ def _unseen(it: Explanation) -> list[str]:
         return ["The ledger was off: run it again with engine.ledger=tags, or full."]
     if it.reply.raw_text is None:
         return ["The server gave no raw text, so a parser fault cannot be told from a wrong token."]
+    if is_foreign(it.history):
+        return ["The server is a process of its own and tells no rows: what was read is not known."]
     if not it.history.events:
         return ["The target told no events: nothing is known of its rows."]
     more = (

@@ -79,7 +79,9 @@ def find(results: Results, run: str, session: int, arm: str | None = None) -> Ca
     scenario = parse_scenario(stored.yaml, f"scenario of run {run}")
     if scenario.clock == "wall":
         what = "went by a wall clock, whose times no replay sees again"
-        raise UserError(f"run {run} {what}; run its scenario anew with --set clock=virtual")
+        how = "clock=virtual" if scenario.target.bundled else "target=bundled"
+        anew = f"; run its scenario anew with --set {how}" if scenario.target.takes_build else ""
+        raise UserError(f"run {run} {what}{anew}")
     if arm is not None and arm not in verdicts:
         accepted = ", ".join(repr(name) for name in verdicts)
         hint = did_you_mean(arm, verdicts)
