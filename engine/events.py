@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 Field = int | str
-REMARKS = frozenset({"server_info", "span"})  # kinds that describe a run, and are no part of it
+REMARKS = frozenset(  # kinds that describe a run, and are no part of it
+    {"generator", "server_info", "setting_effective", "setting_not_read", "span"}
+)
 
 
 class Event(NamedTuple):

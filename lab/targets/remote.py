@@ -21,7 +21,7 @@ from lab.driver.client import OURS
 from lab.driver.lag import Lag, configured_per_s, warning, watching_lag
 from lab.driver.url import client
 from lab.errors import TargetError, UserError
-from lab.exposure import FOREIGN, GENERATOR
+from lab.exposure import FOREIGN
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.bundled import load_of
@@ -179,7 +179,7 @@ class _Run:
         sent, took_s = sum(reply.tries for reply in replies), self.wall_s - self.recorder.start_s
         rate, asked = sent / took_s if took_s > 0 else 0.0, configured_per_s(self.task.plans)
         self.log.remark(
-            GENERATOR,
+            "generator",
             lag_p99_us=round(lag.p99_s * 1e6),
             core_percent=round(lag.cores * 100),
             requests=sent,

@@ -182,9 +182,3 @@ def test_progress_is_told_after_every_reply(monkeypatch: pytest.MonkeyPatch) -> 
     told: list[Any] = []
     run_arm(scenario, scenario.arms[0], 0, lambda done, due: told.append((done, due)))
     assert told == [(done, 6) for done in range(1, 7)]
-
-
-def test_an_unknown_target_is_a_clear_line() -> None:
-    scenario = parse_scenario(SCENARIO, "stand_in.yaml").model_copy(update={"target": "moon"})
-    with pytest.raises(UserError, match="accepted: bundled"):
-        run_arm(scenario, scenario.arms[0], 0)
