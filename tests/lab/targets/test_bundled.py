@@ -14,7 +14,7 @@ import pytest
 
 from engine import clock
 from engine.events import EventLog
-from lab.errors import TargetError, UserError
+from lab.errors import TargetError
 from lab.judging import judge_arm
 from lab.scenario.loader import parse_scenario
 from lab.targets import bundled, failure
