@@ -202,12 +202,15 @@ def _sizes(scenario: Scenario, one: Placed) -> Iterator[Problem]:
 
 
 def _load(scenario: Scenario, one: Placed) -> Iterator[Problem]:
-    """Whether the arm's load can be made."""
+    """Whether the arm's load can be made, and followed where it is our engine that is launched."""
     load = scenario.workload
     try:
-        resolve(load.kind, load.preset, scenario.load(one.arm))
+        workload = resolve(load.kind, load.preset, scenario.load(one.arm))
     except ValidationError as error:
         yield replace(problem(error.errors()[0]), path=("workload",))
+        return
+    if scenario.target.takes_build and (beyond := workload.beyond_bundled()):
+        yield Problem(("workload",), beyond)
 
 
 def texts_known(scenario: Scenario) -> bool:

@@ -1,4 +1,5 @@
-"""Settings that a scenario gives and that change nothing. One rule: they are noted, not refused.
+"""What a scenario gives in vain: settings that change nothing, and a load that its target cannot
+follow. One rule: it is noted, not refused.
 
 Only what the file or an option gave is told of; a default is nobody's intention.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.scenario.placed import placed
+from lab.workloads import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +28,16 @@ def without_effect(scenario: Scenario) -> list[str]:
     for arm in scenario.arms:
         own = _off(arm.overrides, scenario, [arm])
         said += [f"arm {arm.name!r}: {_told(keys, needs)}" for needs, keys in own.items()]
-    return said
+    return said + _not_followed(scenario)
+
+
+def _not_followed(scenario: Scenario) -> list[str]:
+    """Of a server that is not known to be ours: that its model will not answer as ours does."""
+    target, load = scenario.target, scenario.workload
+    if target.takes_build or resolve(load.kind, load.preset, load.options).beyond_bundled():
+        return []
+    what = "its manuals are followed by the bundled model alone, and any other's replies are wrong"
+    return [f"workload {load.kind}: {what}; `form: natural` of tool_tasks asks any model"]
 
 
 def _off(

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from lab.bisecting.space_of import ladders_of
 from lab.errors import ScenarioError
 from lab.scenario.catalog import check_files
+from lab.scenario.idle import without_effect
 from lab.scenario.loader import load_scenario, parse_scenario
 from lab.scenario.pairs import pair
 from lab.scenario.schema import schema
@@ -181,3 +182,20 @@ def test_the_schema_takes_other_targets_and_leaves_their_keys_to_the_check() -> 
     ]:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(read(SERVED.replace(was, becomes, 1)), schema())
+
+
+def test_a_load_that_only_our_model_follows_is_noted_of_other_servers(tmp_path: Path) -> None:
+    (note,) = without_effect(parse_scenario(AT_A_URL, "url.yaml"))
+    assert note.startswith("workload tool_sessions: its manuals are followed by the bundled model")
+    assert without_effect(load_scenario(served(tmp_path))) == [note]
+    asked = AT_A_URL.replace("tool_sessions", "tool_tasks")
+    assert without_effect(parse_scenario(asked, "url.yaml")) == []
+    assert without_effect(parse_scenario(GOOD, "good.yaml")) == []
+
+
+def test_a_load_in_plain_words_is_refused_where_our_engine_is_launched() -> None:
+    text = AT_A_URL.replace(f"{URL}/v1", "kvlab_serve").replace("tool_sessions", "tool_tasks")
+    with pytest.raises(ScenarioError, match="3: workload: the bundled model only follows"):
+        parse_scenario(text, "url.yaml")
+    manual = text.replace("preset: small", "preset: small, form: manual")
+    assert parse_scenario(manual, "url.yaml").target.takes_build
