@@ -26,16 +26,16 @@ HEADS = 64  # of a program: the rows of one matrix instruction
 BLOCK = 64  # latents of a product; 32 and 128 are slower at every number of rows
 PROCESSORS = 132  # an H200's; a program takes one to itself
 COMBINED = 8  # (row, head) pairs of a program that combines
+LOG2E: tl.constexpr = tl.constexpr(1.4426950408889634)
 
 
 @dataclass(frozen=True)
 class AttentionPlan:
-    """How a call is cut: latents a program reads, and how launches and values are put together."""
+    """How a call is cut: latents a program reads, and how launches and blocks follow each other."""
 
     chunk: int
     overlap: bool = True  # a launch begins while the one before it ends
-    ahead: bool = True  # and asks for its queries and slots to be in the cache before it may read
-    cut: bool = False  # float32 codes lose half of their bits, instead of being converted
+    steady: bool = True  # weights keep the first block's maximum for as long as that can hold
 
 
 def plan_for(rows: int, heads: int, latents: int) -> AttentionPlan:
@@ -53,18 +53,13 @@ def plan_for(rows: int, heads: int, latents: int) -> AttentionPlan:
 
 
 @jit
-def _group(code, at, live, words, G: tl.constexpr, CUT: tl.constexpr, NATIVE: tl.constexpr):
+def _group(code, at, live, words, G: tl.constexpr, NATIVE: tl.constexpr):
     # 64 codes of a row times their scale, [rows, 64]
     raw = tl.load(code + at + (G * 64 + tl.arange(0, 64))[None, :], mask=live, other=0)
     unit = ((words >> (8 * G)) & 0xFF).to(tl.int32)
     if NATIVE:
         # there is no instruction from e4m3 to bf16
-        value = raw.to(tl.float8e4nv, bitcast=True).to(tl.float32)
-        if CUT:
-            half = (value.to(tl.int32, bitcast=True) >> 16).to(tl.int16)
-            value = half.to(tl.bfloat16, bitcast=True)
-        else:
-            value = value.to(tl.bfloat16)
+        value = raw.to(tl.float8e4nv, bitcast=True).to(tl.float32).to(tl.bfloat16)
         # 2**-127, a subnormal, and NaN have one bit below the exponent
         bits = (unit << 7) | tl.where(((unit + 1) & 0xFF) < 2, 0x40, 0)
         value *= bits.to(tl.int16).to(tl.bfloat16, bitcast=True)[:, None]
@@ -74,29 +69,20 @@ def _group(code, at, live, words, G: tl.constexpr, CUT: tl.constexpr, NATIVE: tl
 
 
 @jit
-def _latents(code, rope, at, live, words, CUT: tl.constexpr, NATIVE: tl.constexpr):
+def _latents(code, rope, at, live, words, NATIVE: tl.constexpr):
     # latents as matrices take them, [rows, 512]: seven groups of codes and their scales, then rope.
     # Group by group, so that a thread has one row and knows its group without asking
     at, live = at[:, None], live[:, None]
-    a = _group(code, at, live, words, 0, CUT, NATIVE)
-    b = _group(code, at, live, words, 1, CUT, NATIVE)
+    a = _group(code, at, live, words, 0, NATIVE)
+    b = _group(code, at, live, words, 1, NATIVE)
     last = tl.load(rope + at // 2 + tl.arange(0, 64)[None, :], mask=live, other=0.0).to(a.dtype)
-    a = tl.join(a, _group(code, at, live, words, 4, CUT, NATIVE))
-    b = tl.join(b, _group(code, at, live, words, 5, CUT, NATIVE))
-    c = _group(code, at, live, words, 2, CUT, NATIVE)
-    c = tl.join(c, _group(code, at, live, words, 6, CUT, NATIVE))
-    d = tl.join(_group(code, at, live, words, 3, CUT, NATIVE), last)
+    a = tl.join(a, _group(code, at, live, words, 4, NATIVE))
+    b = tl.join(b, _group(code, at, live, words, 5, NATIVE))
+    c = _group(code, at, live, words, 2, NATIVE)
+    c = tl.join(c, _group(code, at, live, words, 6, NATIVE))
+    d = tl.join(_group(code, at, live, words, 3, NATIVE), last)
     whole = tl.join(tl.join(a, c), tl.join(b, d))  # [rows, 64] and the bits of the group
     return whole.permute(0, 2, 3, 4, 1).reshape(words.shape[0], 512)
-
-
-@jit
-def _ask(at):
-    # for the lines of 128 bytes at `at` to be in the L2 cache: no value is read that may be too old
-    tl.inline_asm_elementwise(
-        "prefetch.global.L2 [$1]; mov.b32 $0, 0;", "=r,l", [at.to(tl.int64)], tl.int32,
-        is_pure=False, pack=1,
-    )  # fmt: skip
 
 
 @jit
@@ -123,21 +109,59 @@ def _above(sink, top):
 
 
 @jit
+def _walk(
+    query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
+    TOKENS: tl.constexpr, BLOCK: tl.constexpr, FULL: tl.constexpr, NATIVE: tl.constexpr,
+    STEADY: tl.constexpr,
+):  # fmt: skip
+    # one softmax over latents first .. last, not yet divided: (values, its reference, its sum, how
+    # far a score is above the reference). Where STEADY the reference is the first block's maximum:
+    # nothing is scaled again, and a product runs on while the next block is decoded
+    acc = tl.zeros((64, 512), tl.float32)
+    top, most = tl.full((64,), -1e30, tl.float32), tl.full((64, 2, 8), -1e30, tl.float32)
+    total = tl.zeros((64, 2, 8), tl.float32)
+    # five stages: two blocks of raw rows are on their way while one is worked on
+    for start in tl.range(first, last, BLOCK, num_stages=5):
+        i = start + tl.arange(0, BLOCK)
+        slot = tl.load(slots + b * N + i, mask=None if FULL else i < N, other=None if FULL else -1)
+        live, page, tok = slot >= 0, slot.to(tl.uint32) // TOKENS, slot.to(tl.uint32) % TOKENS
+        page = page.to(tl.int64)  # of a dead slot: anything
+        words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
+        key = _latents(code, rope, page * code_page + tok * 576, live, words, NATIVE)
+        score = _seen(tl.dot(query, key.T), live, N)
+        old = top
+        if STEADY:
+            if start == first:
+                top = tl.maximum(top, tl.max(score, axis=1))
+            most = tl.maximum(most, tl.max(score.reshape(64, 2, BLOCK // 16, 8), axis=2))
+        else:
+            top = tl.maximum(top, tl.max(score, axis=1))
+        weight = tl.exp2(score * LOG2E - (top * LOG2E)[:, None])
+        # sums that a thread can do alone; those of all threads are taken once, at the end
+        part = tl.sum(weight.reshape(64, 2, BLOCK // 16, 8), axis=2)
+        if STEADY:
+            total += part
+        else:
+            fade = tl.exp2((old - top) * LOG2E)
+            total, acc = total * fade[:, None, None] + part, acc * fade[:, None]
+        acc = tl.dot(weight.to(key.dtype), key, acc)
+    total = tl.sum(total.reshape(64, 16), axis=1)
+    return acc, top, total, tl.max(most.reshape(64, 16), axis=1) - top
+
+
+@jit
 def _attend_kernel(
     q, slots, bias, sink, out, lse, code, rope, scale, code_page, scale_page, N, H,
     place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr,
-    FULL: tl.constexpr, CUT: tl.constexpr, NATIVE: tl.constexpr, OVERLAP: tl.constexpr,
-    FIRST: tl.constexpr, AHEAD: tl.constexpr,
+    FULL: tl.constexpr, NATIVE: tl.constexpr, OVERLAP: tl.constexpr, FIRST: tl.constexpr,
+    STEADY: tl.constexpr,
 ):  # fmt: skip
     # latents CHUNK * y .. of one segment
     b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
     real, row, c = h < H, b * H + h, tl.arange(0, 512)[None, :]
     first = tl.program_id(1) * CHUNK
+    last = tl.minimum(first + CHUNK, N)
     if OVERLAP:
-        if AHEAD:
-            line = (tl.arange(0, 8) * 64)[None, :]
-            _ask(q + (b * H + tl.minimum(h, H - 1))[:, None] * 512 + line)
-            _ask(slots + b * N + tl.minimum(first + tl.arange(0, 16) * 32, N - 1))
         if FIRST:  # what it reads may still be written; the others begin after it has waited
             tl.extra.cuda.gdc_wait()
         tl.extra.cuda.gdc_launch_dependents()
@@ -146,26 +170,14 @@ def _attend_kernel(
     below = tl.load(sink + h, mask=real, other=0.0)
     query = tl.load(q + row[:, None] * 512 + c, mask=real[:, None], other=0.0)
     query = query if NATIVE else query.to(tl.float32)
-    acc = tl.zeros((64, 512), tl.float32)
-    top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64, 2, 8), tl.float32)
-    # five stages: two blocks of raw rows are on their way while one is worked on
-    for start in tl.range(first, tl.minimum(first + CHUNK, N), BLOCK, num_stages=5):
-        i = start + tl.arange(0, BLOCK)
-        slot = tl.load(slots + b * N + i, mask=None if FULL else i < N, other=None if FULL else -1)
-        live, page, tok = slot >= 0, slot.to(tl.uint32) // TOKENS, slot.to(tl.uint32) % TOKENS
-        page = page.to(tl.int64)  # of a dead slot: anything
-        words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
-        key = _latents(code, rope, page * code_page + tok * 576, live, words, CUT, NATIVE)
-        score = _seen(tl.dot(query, key.T), live, N)
-        new = tl.maximum(top, tl.max(score, axis=1))
-        unit = new * 1.4426950408889634
-        weight = tl.exp2(score * 1.4426950408889634 - unit[:, None])
-        fade = tl.exp2(top * 1.4426950408889634 - unit)
-        # sums that a thread can do alone; those of all threads are taken once, at the end
-        part = tl.sum(weight.reshape(64, 2, BLOCK // 16, 8), axis=2)
-        total, top = total * fade[:, None, None] + part, new
-        acc = tl.dot(weight.to(key.dtype), key, acc * fade[:, None])
-    total = tl.sum(total.reshape(64, 16), axis=1)
+    acc, top, total, above = _walk(
+        query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
+        TOKENS, BLOCK, FULL, NATIVE, STEADY)  # fmt: skip
+    # 30 is far from what overflows; a NaN needs no second walk, but has one
+    if STEADY and (tl.max(tl.where(above <= 30.0, 0, 1)) > 0):
+        acc, top, total, above = _walk(
+            query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
+            TOKENS, BLOCK, FULL, NATIVE, False)  # fmt: skip
     if OVERLAP and not FIRST:
         tl.extra.cuda.gdc_wait()  # who waits for this launch waits for those before it
     read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
@@ -238,7 +250,7 @@ def matrix_attention(
                 q, slots[i], bias[i], sink, part, part_lse,
                 *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
                 chunks, s.view.layout.page_tokens, p.chunk, BLOCK, widths[i] % BLOCK == 0,
-                p.cut, not INTERPRETED, overlap, place == 0, p.ahead, num_warps=8, **pdl,
+                not INTERPRETED, overlap, place == 0, p.steady, num_warps=8, **pdl,
             )  # fmt: skip
         place += split
     if chunks > 1:

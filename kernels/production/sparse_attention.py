@@ -73,14 +73,13 @@ def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
     """The choice for the shape, half and twice its chunk, and other ways to put it together."""
     chosen, all_ = plan_for(rows, heads, latents).chunk, -(-latents // 64) * 64
     yield from map(AttentionPlan, sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)}))
-    yield AttentionPlan(chosen, cut=True)
-    yield AttentionPlan(chosen, ahead=False)
+    yield AttentionPlan(chosen, steady=False)
     yield AttentionPlan(chosen, overlap=False)
 
 
 def _name(plan: AttentionPlan) -> str:
-    start = ("" if plan.ahead else ", asks late") if plan.overlap else ", launched apart"
-    return f"chunks of {plan.chunk}{start}{', values cut' if plan.cut else ''}"
+    scaled = "" if plan.steady else ", scaled at each block"
+    return f"chunks of {plan.chunk}{scaled}{'' if plan.overlap else ', launched apart'}"
 
 
 def _inputs(
