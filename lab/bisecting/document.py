@@ -80,7 +80,7 @@ def document(done: Bisected) -> dict[str, Any]:
         "evidence": seen.culprit.violations,
         "evidence_cleared": seen.cleared.violations,
         **{key: _sides(seen, key) for key in ("faults", "exposure", "reach")},
-        "guarantee": list(guarantee(found, held)),
+        "guarantee": [*guarantee(found, held), *_of_servers(done)],
         "refused": [
             {"toggles": settings(config, flips), "reason": why}
             for config, why in notebook.refused.items()
@@ -93,6 +93,23 @@ def document(done: Bisected) -> dict[str, Any]:
         "parameters": asdict(done.params),
         "where": done.where.strip(),
     }
+
+
+def _of_servers(done: Bisected) -> list[str]:
+    """What else a promise rests on where the target is a server of its own."""
+    if done.scenario.target.bundled:
+        return []
+    said = ["Trials went by the wall's clock: a seed gives the load again, not what came of it."]
+    if done.scenario.target.profile is not None and done.scenario.bisect.boots == "shared":
+        said.append(
+            "Trials of one configuration shared a boot, and are taken to be independent"
+            " all the same; `bisect.boots: fresh` gives each its own."
+        )
+    if not done.params.exact:
+        said.append(
+            "The right text of a reply is not known, so the checker is not taken to be exact."
+        )
+    return said
 
 
 def flip(key: str, flips: Mapping[str, Flip]) -> dict[str, Any]:

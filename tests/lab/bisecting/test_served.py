@@ -124,6 +124,7 @@ def test_a_search_over_servers_finds_the_flags_and_tries_no_replay(
     assert [it["toggle"] for it in told["culprits"]] == ["prefix_caching", "kv_dtype"]
     assert told["roles"]["max_num_seqs"] not in ("NECESSARY", "SUFFICIENT")
     assert told["sessions_spent"] == 4 * len(launched.tasks)
+    assert any("shared a boot" in said for said in told["guarantee"])
 
 
 def test_a_search_over_servers_is_taken_up_again_without_asking_twice(
