@@ -16,12 +16,14 @@ REPEATS = 20
 LAUNCHES = 64  # in the graph whose launches are timed
 SPIN_CYCLES = 1_000_000  # half a millisecond, in which the host prepares what is timed
 CACHE_BYTES = 60 << 20  # the L2 of an H200
+MOST_SETS = 256  # of inputs, each a call of one graph
 Call = Callable[[Any], object]
 
 
 def replay_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> float:
     """Milliseconds of one call: the median over `repeats` replays of a graph that calls it on each
-    of `inputs` in turn. The launch of the graph by the host is not in it.
+    of `inputs` in turn, and keeps what each returned apart from the others'. The launch of the
+    graph by the host is not in it.
     """
     graph = _captured(call, inputs)
     for _ in range(3):
@@ -32,12 +34,11 @@ def replay_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> floa
 def eager_ms(call: Call, inputs: Sequence[Any], repeats: int = REPEATS) -> float:
     """The same without a graph: for calls that cannot be captured, or that run for long."""
 
-    def all_of_them() -> None:
-        for each in inputs:
-            call(each)
+    def all_of_them() -> list[object]:
+        return [call(each) for each in inputs]
 
     all_of_them()
-    return _median_ms(all_of_them, repeats) / len(inputs)
+    return float(median([_prepared_ms(all_of_them) for _ in range(repeats)])) / len(inputs)
 
 
 def alternately_ms(
@@ -58,11 +59,11 @@ def alternately_ms(
 def sets_needed(resident_bytes: int, most_bytes: int = 8 << 30) -> int:
     """How many sets of inputs it takes until one has left the cache before it is used again."""
     wanted = -(-3 * CACHE_BYTES // max(1, resident_bytes)) + 1
-    return max(1, min(wanted, 64, most_bytes // max(1, resident_bytes)))
+    return max(1, min(wanted, MOST_SETS, most_bytes // max(1, resident_bytes)))
 
 
 def copy_bytes_per_s(size: int = 1 << 30) -> float:
-    """Bytes read and written a second by a copy of `size` bytes on the device: its ceiling."""
+    """Bytes read and written a second by a copy of `size` bytes on the device."""
     src = torch.empty(size, dtype=torch.uint8, device="cuda").random_(0, 255)
     dst = torch.empty_like(src)
     return 2 * size / eager_ms(lambda _: dst.copy_(src), [None]) * 1e3
@@ -111,22 +112,14 @@ def _captured(call: Call, inputs: Sequence[Any]) -> torch.cuda.CUDAGraph:
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        for each in inputs:
-            call(each)
+        returned = [call(each) for each in inputs]  # held until all are there: no two in one place
+    del returned
     return graph
 
 
-def _median_ms(work: Callable[[], object], repeats: int) -> float:
-    return float(median([_once_ms(work) for _ in range(repeats)]))
-
-
 def _prepared_ms(work: Callable[[], object]) -> float:
-    """The device is busy while the host prepares the work."""
+    """What lies between two events; the device is busy while the host prepares the work."""
     torch.cuda._sleep(SPIN_CYCLES)
-    return _once_ms(work)
-
-
-def _once_ms(work: Callable[[], object]) -> float:
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     start.record()
     work()
