@@ -1,7 +1,8 @@
-"""What the device can do at most, measured in the same run: a case's floor is made of it.
+"""What the device does at its best, measured in the same run: a case's floor is made of it.
 
-Rule: a floor is the larger of its bytes over the link that bounds them and its operations over the
-matrix rate; nothing is taken from a data sheet.
+Rule: a floor is the larger of its bytes at the rate of a copy over the link that bounds them and
+its operations at the rate of a large product; nothing is taken from a data sheet. What mostly reads
+can be a little faster than a copy.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ class Ceilings:
     overlapped_launch_ms: float
 
     def bytes_ms(self, case: Case) -> float:
-        """Milliseconds that its bytes take over the link that bounds them."""
+        """Milliseconds of its bytes at the rate of a copy over the link that bounds them."""
         return (
             1e3 * case.moved_bytes / {"hbm": self.hbm, "h2d": self.h2d, "d2h": self.d2h}[case.link]
         )
 
     def flops_ms(self, case: Case) -> float:
-        """Milliseconds that its matrix operations take."""
+        """Milliseconds of its matrix operations at the rate of a large product."""
         return 1e3 * case.flops / {"bf16": self.bf16, "fp8": self.fp8}[case.matrix]
 
     def floor_ms(self, case: Case) -> float:
-        """Milliseconds under which no version of a case can be."""
+        """The larger of the two."""
         return max(self.bytes_ms(case), self.flops_ms(case))
 
 
