@@ -37,6 +37,10 @@ class AttentionPlan:
     overlap: bool = True  # a launch begins while the one before it ends
     steady: bool = True  # weights keep the first block's maximum for as long as that can hold
 
+    def __post_init__(self) -> None:
+        if self.chunk < BLOCK or self.chunk % BLOCK:
+            raise ValueError(f"a chunk of {self.chunk} latents; one has a multiple of {BLOCK}")
+
 
 def plan_for(rows: int, heads: int, latents: int) -> AttentionPlan:
     """The split with the shortest critical path: whole waves of programs, each of which takes two
@@ -173,14 +177,18 @@ def _attend_kernel(
     acc, top, total, above = _walk(
         query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
         TOKENS, BLOCK, FULL, NATIVE, STEADY)  # fmt: skip
-    # 30 is far from what overflows; a NaN needs no second walk, but has one
-    if STEADY and (tl.max(tl.where(above <= 30.0, 0, 1)) > 0):
+    # 30 is far from what overflows, and a sink that `_above` cuts is to be beside the row's own
+    # maximum. A NaN among the scores does not count as above: weights show it, in either walk
+    read, near = extra > float("-inf"), above <= 30.0
+    if CHUNKS == 1:
+        near = near & (~read | (top <= -1e30) | (below <= top + extra + 80.0))
+    if STEADY and (tl.max(tl.where(near, 0, 1)) > 0):
         acc, top, total, above = _walk(
             query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
             TOKENS, BLOCK, FULL, NATIVE, False)  # fmt: skip
     if OVERLAP and not FIRST:
         tl.extra.cuda.gdc_wait()  # who waits for this launch waits for those before it
-    read, top, row = extra > float("-inf"), top + extra, row * CHUNKS + place + tl.program_id(1)
+    top, row = top + extra, row * CHUNKS + place + tl.program_id(1)
     tl.store(lse + row, tl.where(read, _log(total) + top, float("-inf")), mask=real)
     if CHUNKS == 1:
         total += _above(below, top)

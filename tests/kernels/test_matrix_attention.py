@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.matrix_attention import plan_for
+from kernels.matrix_attention import AttentionPlan, plan_for
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,9 @@ def test_a_row_is_split_while_multiprocessors_are_idle(
     rows: int, heads: int, latents: int, chunk: int
 ) -> None:
     assert plan_for(rows, heads, latents).chunk == chunk
+
+
+@pytest.mark.parametrize("chunk", [-64, 0, 32, 96])
+def test_a_chunk_that_is_not_of_whole_blocks_is_refused(chunk: int) -> None:
+    with pytest.raises(ValueError, match=f"a chunk of {chunk} latents; one has a multiple of 64"):
+        AttentionPlan(chunk)

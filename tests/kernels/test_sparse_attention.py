@@ -196,6 +196,27 @@ def test_scores_far_above_those_of_the_first_block_are_exact(
     assert float(lse[1, 0]) > 150
 
 
+@pytest.mark.kernels
+@pytest.mark.parametrize("plan", [AttentionPlan(192), AttentionPlan(192, steady=False)], ids=str)
+def test_a_sink_far_above_the_first_block_counts_beside_the_rows_maximum(
+    ops: Ops, plan: AttentionPlan, g: torch.Generator
+) -> None:
+    if ops == Ops.reference():
+        pytest.skip("has no blocks")
+    parts = segments(g, 2, 150)
+    parts[0].slots[:, :64] = 299
+    parts[0].slots[:, 64:] = 300
+    first, late = exact.latents(parts[0].view, torch.tensor([299, 300])).float()
+    across = late - first * ((first @ late) / first.square().sum())
+    q = (across * (25 / across.square().sum())).expand(2, 16, -1).bfloat16()  # scores of 0 and 25
+    sink = torch.tensor([90.0, 100.0]).repeat(8)  # up to 75 above the row's maximum
+    out, lse = ops.sparse_attention(q, parts, torch.zeros(16, 1), sink, plan=plan)
+    want, want_lse = restate(q, parts, torch.zeros(16, 1), sink)
+    torch.testing.assert_close(lse.double(), want_lse, atol=BF16_LSE, rtol=0.0)
+    for mine, right in zip(out.double().flatten(0, 1), want.flatten(0, 1), strict=True):
+        assert (mine - right).norm() < BF16_OUT * right.norm()
+
+
 @pytest.mark.parametrize("plane", ["code", "scale", "rope"])
 def test_a_nan_shows_only_in_bfloat16_rows_and_heads_that_see_it(
     ops: Ops, plane: str, g: torch.Generator
