@@ -32,9 +32,10 @@ class Case:
     """A kernel at a size.
 
     `make(seed)` gives fresh inputs on the device; `ours`, `plain` (torch) and each of `candidates`
-    (other choices of block sizes, by name) take them. `link` says which memory bounds it: the
-    device's own or the one to pinned host memory. `flops` counts matrix operations in `matrix`
-    precision.
+    (other choices of block sizes, by name) take them. `alone` is ours whose launches wait for each
+    other, where those of `ours` overlap. `base` is what all are compared with, untimed: else it is
+    `plain`. `link` says which memory bounds it: the device's own or the one to pinned host memory.
+    `flops` counts matrix operations in `matrix` precision.
     """
 
     kernel: str
@@ -50,6 +51,8 @@ class Case:
     peer: Peer | None = None
     goal: Goal | None = None
     candidates: Mapping[str, Call] = field(default_factory=dict)
+    alone: Call | None = None
+    base: Call | None = None
     # bytes that one set of inputs occupies: how many sets it takes to be out of the cache
     resident_bytes: int = 0
 

@@ -69,6 +69,7 @@ def _case(device: str, dtype: str, rows: int, entries: int) -> Case:
         peer=Peer("DeepGEMM", peer) if peer else None,
         goal=_goal(fp8, entries, peer),
         candidates={_name(p): partial(_ours, plan=p) for p in _plans(dtype, rows, width)},
+        alone=partial(_ours, plan=replace(plan_for(rows, width), overlap=False)),
         resident_bytes=moved,
     )
 

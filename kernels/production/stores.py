@@ -4,7 +4,7 @@ Rule: pages lie in no order, tokens in theirs, as a chunk's do; every row is liv
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -14,8 +14,15 @@ from kernels.cases import INDEX_K, index_layout, latent_layout
 from kernels.fp8 import E4M3_MAX
 from kernels.layout import LayerView, PageLayout
 from kernels.production.case import Case, Goal
-from kernels.store_index_k import MIN_ABSMAX, store_index_k_triton
-from kernels.store_latent import GROUP, GROUPS, NOPE, latent_planes, store_latent_triton
+from kernels.store_index_k import MIN_ABSMAX, store_index_k_plan, store_index_k_triton
+from kernels.store_latent import (
+    GROUP,
+    GROUPS,
+    NOPE,
+    latent_planes,
+    store_latent_plan,
+    store_latent_triton,
+)
 from kernels.stored_rows import StorePlan
 
 TOKENS, SMALL = 8_192, 33
@@ -62,6 +69,7 @@ def _case(device: str, small: bool, kernel: str, layout: PageLayout, dtype: torc
     moved = count * (row_bytes + token_bytes + told)
     ours: Callable[..., object] = _store_latent if latent else _store_index_k
     plans = (LATENT_PLANS if latent else INDEX_PLANS) if wide else []
+    chosen = (store_latent_plan if latent else store_index_k_plan)(count)
     return Case(
         kernel=kernel,
         size=f"{count:,} tokens of {str(dtype).removeprefix('torch.')}",
@@ -71,6 +79,7 @@ def _case(device: str, small: bool, kernel: str, layout: PageLayout, dtype: torc
         moved_bytes=moved,
         goal=GOAL if wide else None,
         candidates={_name(plan): partial(ours, plan=plan) for plan in plans},
+        alone=partial(ours, plan=replace(chosen, began="alone")),
         resident_bytes=moved,
     )
 
