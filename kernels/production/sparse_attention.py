@@ -1,11 +1,12 @@
 """Sparse attention of whole batches in decode: 64 heads over the 512 latents that an indexer chose
 out of 16,384, alone and with the window and the c128 blocks beside them.
 
-Rule: a row's latents lie in pages of its own, in no order; every slot is live.
+Rule: a row's latents lie in pages of its own, in no order; every slot is live. Scores are near each
+other but in the case of a late peak, where the kernel has to walk a row once more.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from kernels.cases import latent_layout
 from kernels.layout import LayerView
-from kernels.matrix_attention import AttentionPlan, plan_for
+from kernels.matrix_attention import BLOCK, AttentionPlan, plan_for
 from kernels.production.case import Case, Goal, Peer
 from kernels.sparse_attention import Segment, sparse_attention_triton
 from kernels.store_latent import GROUP, LATENT, NOPE
@@ -24,6 +25,8 @@ WINDOW = (256, 128, 256)
 BLOCKS = (2, 128, 512)
 FLASHMLA_MS = {64: 0.043, 128: 0.042, 512: 0.149}
 GOALS = {64: 1.0, 128: 1.0, 512: 1.3}
+PEAK = 64.0  # the score of a late latent; what weights are kept relative to holds 30 above it
+Parts = tuple[tuple[int, int, int], ...]  # (tokens a page, latents a row, of how many) each
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,7 @@ class Inputs:
 
 
 def cases(device: str, small: bool = False) -> Iterator[Case]:
-    """The selected latents at every number of rows, and all three segments at one."""
+    """The selected latents at every number of rows; all three segments, and a late peak, at one."""
     heads, rows = (16, (2, 3)) if small else (HEADS, tuple(FLASHMLA_MS))
     top, window, blocks = (
         (t, n // 8, max(t, n // 2)) if small else (t, n, c) for t, n, c in (TOP, WINDOW, BLOCKS)
@@ -46,18 +49,19 @@ def cases(device: str, small: bool = False) -> Iterator[Case]:
         yield _case(device, n, heads, (top,), f"{n} rows, top {top[1]}")
     size = f"{rows[0]} rows, window {window[1]} + top {top[1]} + {blocks[1]} of c128"
     yield _case(device, rows[0], heads, (window, top, blocks), size)
+    top = (top[0], max(top[1], 2 * BLOCK), top[2])  # a late one is behind the first block
+    size = f"{rows[0]} rows, top {top[1]}, a late peak"
+    yield _case(device, rows[0], heads, (top,), size, late=True)
 
 
-def _case(
-    device: str, rows: int, heads: int, parts: tuple[tuple[int, int, int], ...], size: str
-) -> Case:
+def _case(device: str, rows: int, heads: int, parts: Parts, size: str, late: bool = False) -> Case:
     latents, widest = sum(n for _, n, _ in parts), max(n for _, n, _ in parts)
     moved = rows * (latents * (584 + 4) + heads * (LATENT * 4 + 4))
-    peer = FLASHMLA_MS.get(rows) if len(parts) == 1 else None
+    peer = FLASHMLA_MS.get(rows) if len(parts) == 1 and not late else None
     return Case(
         kernel="sparse attention",
         size=size,
-        make=partial(_inputs, device, rows, heads, parts),
+        make=partial(_inputs, device, rows, heads, parts, late),
         ours=_ours,
         plain=_plain,
         moved_bytes=moved,
@@ -65,14 +69,16 @@ def _case(
         peer=Peer("FlashMLA", peer) if peer else None,
         goal=Goal(GOALS[rows], "peer") if peer else None,
         candidates={_name(p): partial(_ours, plan=p) for p in _plans(rows, heads, widest)},
+        alone=partial(_ours, plan=replace(plan_for(rows, heads, widest), overlap=False)),
         resident_bytes=moved,
     )
 
 
 def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
     """The choice for the shape, half and twice its chunk, and other ways to put it together."""
-    chosen, all_ = plan_for(rows, heads, latents).chunk, -(-latents // 64) * 64
-    yield from map(AttentionPlan, sorted({max(64, chosen // 2), chosen, min(2 * chosen, all_)}))
+    chosen, all_ = plan_for(rows, heads, latents).chunk, -(-latents // BLOCK) * BLOCK
+    half = max(BLOCK, chosen // 2 // BLOCK * BLOCK)
+    yield from map(AttentionPlan, sorted({half, chosen, min(2 * chosen, all_)}))
     yield AttentionPlan(chosen, steady=False)
     yield AttentionPlan(chosen, overlap=False)
 
@@ -82,13 +88,13 @@ def _name(plan: AttentionPlan) -> str:
     return f"chunks of {plan.chunk}{scaled}{'' if plan.overlap else ', launched apart'}"
 
 
-def _inputs(
-    device: str, rows: int, heads: int, parts: tuple[tuple[int, int, int], ...], seed: int
-) -> Inputs:
+def _inputs(device: str, rows: int, heads: int, parts: Parts, late: bool, seed: int) -> Inputs:
     g = torch.Generator(device).manual_seed(seed)
     q = torch.randn(rows, heads, LATENT, device=device, generator=g).div_(LATENT**0.5).bfloat16()
     segments = tuple(_segment(device, rows, *part, g) for part in parts)
     sink = torch.randn(heads, device=device, generator=g)
+    if late:
+        _raise_last(q[:, 0, NOPE:].float(), segments[0])
     return Inputs(q, segments, torch.zeros(heads, len(parts), device=device), sink)
 
 
@@ -108,6 +114,14 @@ def _segment(
     chosen = torch.rand(rows, context, device=device, generator=g).topk(latents).indices
     slots = pages.gather(1, chosen // tokens) * tokens + chosen % tokens
     return Segment(view, slots.int())
+
+
+def _raise_last(rope: Tensor, segment: Segment) -> None:
+    """Each row's last latent scores PEAK with the rope dims `rope` [B, 64] of a head."""
+    slots, tokens = segment.slots[:, -1].long(), segment.view.layout.page_tokens
+    key = rope * (PEAK / rope.square().sum(1, keepdim=True))
+    bits = key.bfloat16().view(torch.uint8)
+    segment.view.plane("value")[slots // tokens, slots % tokens, NOPE:] = bits
 
 
 def _ours(x: Inputs, plan: AttentionPlan | None = None) -> tuple[Tensor, Tensor]:
