@@ -13,8 +13,8 @@ from torch import Tensor
 
 from kernels.cases import index_layout, latent_layout
 from kernels.layout import LayerView, Order, PageLayout
-from kernels.page_copy import PageCopyPlan, page_copy_plan, page_copy_triton
-from kernels.page_digest import PageDigestPlan, page_digest_ref, page_digest_triton
+from kernels.page_copy import PageCopyPlan, page_copy_plan, page_copy_ref, page_copy_triton
+from kernels.page_digest import GOLDEN, MIX, PageDigestPlan, page_digest_triton
 from kernels.production.case import Call, Case, Goal
 from kernels.token_copy import TokenCopyPlan, token_copy_ref, token_copy_triton
 
@@ -93,6 +93,7 @@ def _over_link(device: str, small: bool, name: str, layout: PageLayout, to_pool:
         make=partial(_link_pages, device, layout, pages, to_pool),
         ours=_copy,
         plain=None,
+        base=_copy_by_reference,
         moved_bytes=moved,
         link="h2d" if to_pool else "d2h",
         compiles=False,
@@ -149,9 +150,8 @@ def _digest(device: str, small: bool, pages: int) -> Case:
         size=f"c4, {pages:,} pages",
         make=partial(_digest_inputs, device, layout, pages),
         ours=_take_digest,
-        plain=lambda it: page_digest_ref(it.src, it.pages),
+        plain=_plain_digest,
         moved_bytes=moved,
-        compiles=False,
         candidates={
             f"{p.block} units, {p.warps} warps, {p.parts} parts": partial(_take_digest, plan=p)
             for p in plans
@@ -238,9 +238,18 @@ def _noise(shape: torch.Size, device: str, g: torch.Generator) -> Tensor:
 
 
 def _copy(it: Pages, plan: PageCopyPlan | None = None) -> None:
+    page_copy_triton(*_ends(it), plan)
+
+
+def _copy_by_reference(it: Pages) -> None:
+    page_copy_ref(*_ends(it))
+
+
+def _ends(it: Pages) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Where to, where from, and the pages of each."""
     to, frm = (it.pool, it.other) if it.to_pool else (it.other, it.pool)
-    pages = (it.pool_pages, it.other_pages)
-    page_copy_triton(to, frm, *(pages if it.to_pool else pages[::-1]), plan)
+    into, out_of = (it.pool_pages, it.other_pages)[:: 1 if it.to_pool else -1]
+    return to, frm, into, out_of
 
 
 def _plain_copy(it: Pages) -> None:
@@ -249,6 +258,14 @@ def _plain_copy(it: Pages) -> None:
 
 def _copy_tokens(it: Tokens, plan: TokenCopyPlan | None = None) -> None:
     token_copy_triton(it.dst, it.src, it.dst_slots, it.src_slots, plan=plan)
+
+
+def _plain_digest(it: Digests) -> Tensor:
+    """All pages at a time: the sum of what becomes of each 64-bit word and its place."""
+    words = it.src.pages.index_select(0, it.pages).view(torch.int64)
+    x = words + torch.arange(1, words.shape[1] + 1, device=words.device) * GOLDEN
+    x = (x ^ (x >> 30)) * MIX
+    return (x ^ (x >> 27)).sum(1)
 
 
 def _take_digest(it: Digests, plan: PageDigestPlan | None = None) -> Tensor:
