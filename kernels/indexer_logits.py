@@ -164,6 +164,12 @@ def _operand(x, MATRIX: tl.constexpr):
 
 
 @jit
+def _finite(x):
+    # a float32 has as many pieces as it takes; of an infinite one, or a NaN, the highest is enough
+    return tl.where(tl.abs(x) < float("inf"), x, 0.0).to(x.dtype)
+
+
+@jit
 def _indexer_logits_kernel(
     q, weight, keys, scale, page_table, lens, out, k_page, s_page, t_row, o_row, width,
     chunk, HEADS: tl.constexpr, PAD: tl.constexpr, TOKENS: tl.constexpr, FP8: tl.constexpr,
@@ -182,7 +188,7 @@ def _indexer_logits_kernel(
     query = tl.load(q + at, mask=h[:, None] < HEADS, other=0.0)  # [PAD, 128]
     if SPLIT:  # a float32 is the sum of three bfloat16
         high = query.to(tl.bfloat16)
-        rest = query - high.to(tl.float32)
+        rest = _finite(query - high.to(tl.float32))  # nothing is left of an infinite one
         middle = rest.to(tl.bfloat16)
         low = (rest - middle.to(tl.float32)).to(tl.bfloat16).to(MATRIX)
         high, middle = high.to(MATRIX), middle.to(MATRIX)
@@ -197,12 +203,15 @@ def _indexer_logits_kernel(
         k = tl.load(keys + page * k_page + tok[:, None] * 128 + c[None, :])
         k = _operand(k, MATRIX)
         if SPLIT:
-            dots = tl.dot(k, tl.trans(low))
-            dots = tl.dot(k, tl.trans(middle), dots)
+            near = k if FP8 else _finite(k)  # e4m3 has no infinity
+            dots = tl.dot(near, tl.trans(low))
+            dots = tl.dot(near, tl.trans(middle), dots)
             dots = tl.dot(k, tl.trans(high), dots)
         else:
             dots = tl.dot(k, tl.trans(high))  # [TOKENS, PAD]
         dots = tl.maximum(dots, 0.0, propagate_nan=tl.PropagateNan.ALL)
+        if PAD > HEADS:  # zeros times an infinite key
+            dots = tl.where(h[None, :] < HEADS, dots, 0.0)
         total = tl.sum(dots * w[None, :], axis=1)
         if FP8:
             total *= tl.load(scale + page * s_page + tok)

@@ -116,6 +116,7 @@ def edges(s: Setting) -> Found:
             src.plane("scale")[6, 3], src.plane("scale")[6, 4] = 1e-38, 1e30
         else:
             value[4, 8], value[6, 3], value[6, 4] = 448.0, torch.inf, 1e30
+            value[7, 1, 17], value[7, 2, 99] = torch.inf, -torch.inf
         table = torch.tensor([[1, 2, 3], [4, 6, 5], [7, 8, 7], [1, 8, 8]], dtype=torch.int32)
         lens = torch.tensor([192, 137, 130, 5], dtype=torch.int32)
         q, weight = torch.randn(4, 3, 128, generator=g), torch.randn(4, 3, generator=g)
@@ -124,7 +125,8 @@ def edges(s: Setting) -> Found:
             measured[f"{dtype} {name}"] = number
     inputs = (
         "4 rows of 3 heads: keys of NaN codes, subnormal codes, minus zeros, 448 throughout, "
-        "scales of 1e-38 and 1e30, infinity in bf16; a NaN just past the end of two rows"
+        "scales of 1e-38 and 1e30, infinity in all lanes and in one of bf16 keys; a NaN just past "
+        "the end of two rows"
     )
     return Found(inputs, measured, bounds(measured, 3), WHY + "; NaN and infinity where exact")
 

@@ -60,6 +60,23 @@ def test_only_a_row_that_reads_a_nan_sees_one(ops: Ops, dtype: str, g: torch.Gen
     assert bad.tolist() == [[0, 133]]
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in matmul")  # of padded heads
+@pytest.mark.parametrize("q_dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("heads", [3, 16])
+def test_infinity_in_one_lane_of_a_key_is_infinity_or_rectified(
+    ops: Ops, heads: int, q_dtype: torch.dtype, g: torch.Generator
+) -> None:
+    src = filled(Ops.reference(), index_layout("bf16"), 4, g)
+    src.plane("value")[1, 5, 7], src.plane("value")[2, 6, 8] = torch.inf, -torch.inf
+    table, lens = torch.tensor([[1, 2, 3]], dtype=torch.int32), torch.tensor([192]).int()
+    q, weight = torch.randn(1, heads, 128, generator=g).to(q_dtype), torch.ones(1, heads)
+    q[0, :, 7], q[0, :, 8] = 0.3, 0.7  # below and above their nearest bfloat16
+    logits = ops.indexer_logits(src, q, weight, table, lens)
+    want = float64_logits(src, q, weight, table)
+    assert (float(logits[0, 5]), float(logits[0, 70])) == (torch.inf, 0.0)
+    torch.testing.assert_close(logits.double(), want, atol=1e-3, rtol=1e-4)
+
+
 @pytest.mark.parametrize("dtype", INDEX_K)
 def test_a_row_does_not_depend_on_its_batch(dtype: str, g: torch.Generator) -> None:
     src = filled(Ops.reference(), index_layout(dtype), 12, g)
