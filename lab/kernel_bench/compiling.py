@@ -18,7 +18,7 @@ from engine.clock import wall_s
 from lab.kernel_bench.apart import run_apart
 from lab.kernel_bench.device import settle
 from lab.kernel_bench.found import named
-from lab.kernel_bench.trying import COMPILED, OURS
+from lab.kernel_bench.trying import ALONE, COMPILED, OURS
 from lab.kernel_bench.words import one_line
 from lab.versions import cores
 
@@ -41,7 +41,9 @@ class Task:
 
 
 def compile_all(found: Sequence[tuple[str, Case]], say: Say, tuning: bool) -> Failed:
-    """Calls what each case chooses once, and all candidates (`tuning`) or its compiled torch."""
+    """Calls what each case chooses once, and all candidates (`tuning`), or ours alone and its
+    compiled torch.
+    """
     began, todo = wall_s(), tasks(found, "cuda", tuning)
     jobs = min(cores(), max(1, len(todo)))
     say(f"compiling {len(todo)} versions of {len(found)} cases in {jobs} processes")
@@ -55,13 +57,13 @@ def compile_all(found: Sequence[tuple[str, Case]], say: Say, tuning: bool) -> Fa
 
 
 def tasks(found: Sequence[tuple[str, Case]], device: str, tuning: bool) -> list[Task]:
-    """What each case chooses, then its candidates or its compiled torch: a version of every case
-    before the next of any, so that the largest inputs are not all made at the same time.
+    """What each case chooses, then its candidates, or ours alone and its compiled torch: a version
+    of every case before the next of any, so that the largest inputs are not all made at once.
     """
     versions = [
         [
             Task(module, case.name, name, device)
-            for name in (OURS, *(case.candidates if tuning else _compiles(case)))
+            for name in (OURS, *(case.candidates if tuning else _beside(case)))
         ]
         for module, case in found
     ]
@@ -106,13 +108,18 @@ def torch_compiled(plain: Call) -> Call:
     return torch.compile(plain)
 
 
-def _compiles(case: Case) -> list[str]:
-    return [COMPILED] if case.plain and case.compiles else []
+def _beside(case: Case) -> Iterator[str]:
+    if case.plain and case.compiles:
+        yield COMPILED
+    if case.alone:
+        yield ALONE
 
 
 def _version(case: Case, name: str) -> Call:
     if name == COMPILED and case.plain:
         return torch_compiled(case.plain)
+    if name == ALONE and case.alone:
+        return case.alone
     return case.ours if name == OURS else case.candidates[name]
 
 

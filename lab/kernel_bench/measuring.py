@@ -1,7 +1,7 @@
 """Each case beside plain torch, torch.compile and the floor of its own work.
 
 Rule: all of a case's versions are timed in one run, one after another; a peer's time was measured
-apart and says so.
+apart and says so. Where launches of ours overlap, as they do in a step, ours alone is measured too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from lab.kernel_bench.compiling import torch_compiled
-from lab.kernel_bench.trying import COMPILED, OURS, PLAIN, Attempts, Say, Tried
+from lab.kernel_bench.trying import ALONE, COMPILED, OURS, PLAIN, Attempts, Say, Tried
 from lab.kernel_bench.words import one_line
 
 if TYPE_CHECKING:
@@ -54,11 +54,18 @@ class Measured:
 
     @property
     def met(self) -> bool | None:
-        """Whether ours is within the goal; None where there is nothing to say."""
+        """Whether ours, as used, is within the goal; None where there is nothing to say."""
+        return self._within(self.ms(OURS))
+
+    @property
+    def met_alone(self) -> bool | None:
+        """The same of ours alone; of ours where no launch of it overlaps."""
+        return self._within(self.ms(ALONE if ALONE in self.versions else OURS))
+
+    def _within(self, ms: float | None) -> bool | None:
         if self.limit_ms is None:
             return None
-        ours = self.ms(OURS)
-        return ours is not None and ours <= self.limit_ms
+        return ms is not None and ms <= self.limit_ms
 
     def document(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -70,8 +77,11 @@ class Measured:
             "peer": asdict(case.peer) | {"measured": "apart"} if case.peer else None,
             "goal": asdict(case.goal) | {"ms": self.limit_ms} if case.goal else None,
             "met": self.met,
+            "met_alone": self.met_alone,
             "ours_over_floor": ratio(ours, self.floor_ms),
+            "alone_over_floor": ratio(self.ms(ALONE), self.floor_ms),
             "ours_over_peer": ratio(ours, case.peer.ms if case.peer else None),
+            "alone_over_peer": ratio(self.ms(ALONE), case.peer.ms if case.peer else None),
             "plain_over_ours": ratio(self.ms(PLAIN), ours),
             "compiled_over_ours": ratio(self.ms(COMPILED), ours),
             "gb_per_s": ratio(case.moved_bytes / 1e6, ours),
@@ -112,6 +122,8 @@ class Bench:
 
     def _versions(self, case: Case, attempts: Attempts) -> dict[str, Tried]:
         calls = {OURS: case.ours}
+        if case.alone:
+            calls[ALONE] = case.alone
         if case.plain:
             calls[PLAIN] = case.plain
             if case.compiles:

@@ -1,4 +1,6 @@
-"""What was measured, for a person. Rule: a ratio is of two times of this run."""
+"""What was measured, for a person. Rule: a ratio is of two times of this run, and what was measured
+otherwise is marked.
+"""
 
 from __future__ import annotations
 
@@ -9,39 +11,48 @@ from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from lab.kernel_bench.trying import COMPILED, OURS, PLAIN
+from lab.kernel_bench.trying import ALONE, COMPILED, OURS, PLAIN
 
-MISSING, EAGER = "-", "*"
+MISSING, EAGER, OVERLAPPED, APART = "-", "*", "+", "(apart)"
 
 
 def measured(document: Mapping[str, Any]) -> RenderableType:
-    """A row a case, below its kernel: times, ratios, the peer's time, and what the goal allows."""
+    """A row a case, below its kernel: times, ratios, the peer's time, what the goal allows and
+    whether ours is within it.
+    """
     made = _table(document, "kernel and size")
-    for head in ("ours", "plain", "compiled", "floor", "ours/\nfloor", "plain/\nours", "peer"):
+    heads = ("ours", "alone", "plain", "compiled", "floor", "ours/\nfloor", "plain/\nours", "peer")
+    for head in heads:
         made.add_column(head, justify="right", no_wrap=True)
     made.add_column("at most", justify="right", no_wrap=True)
-    made.add_column("met", no_wrap=True)
+    made.add_column("met")
     for kernel in dict.fromkeys(case["kernel"] for case in document["cases"]):
         made.add_row(kernel)
         for case in document["cases"]:
             if case["kernel"] == kernel:
                 made.add_row(*_row(case))
-    notes = (*_failures(document), *_eagerly(document), *_peers(document))
+    notes = (*_failures(document), *_unchecked(document), *_notes(document), *_peers(document))
     return Group(ceilings(document), made, *notes)
 
 
 def _row(case: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {case['size']}"
-    for name in (OURS, PLAIN, COMPILED):
-        found = case["versions"].get(name)
-        time = _ms(found["ms"] if found and not found["error"] else None)
-        yield time + EAGER * _eager(case, name)
+    for name in (OURS, ALONE, PLAIN, COMPILED):
+        yield _ms(_time(case, name)) + EAGER * _eager(case, name)
     yield _ms(case["floor_ms"])
     yield _times(case["ours_over_floor"])
     yield _times(case["plain_over_ours"])
     yield _ms(case["peer"]["ms"]) if case["peer"] else ""
     yield _ms(case["goal"]["ms"]) if case["goal"] else ""
-    yield {True: "yes", False: "no", None: ""}[case["met"]]
+    yield _met(case)
+
+
+def _met(case: Mapping[str, Any]) -> str:
+    """Of ours as used; marked where ours alone is not within the goal, or a peer's time is it."""
+    if case["met"] is None:
+        return ""
+    said = "no" if not case["met"] else "yes" if case["met_alone"] else f"yes{OVERLAPPED}"
+    return f"{said} {APART}" if case["goal"]["of"] == "peer" else said
 
 
 def tuned(document: Mapping[str, Any]) -> RenderableType:
@@ -71,7 +82,7 @@ def ceilings(document: Mapping[str, Any]) -> str:
     links = f"{top['hbm'] / 1e9:,.0f} GB/s copied, {top['h2d'] / 1e9:.1f} / {top['d2h'] / 1e9:.1f}"
     rates = f"{top['bf16'] / 1e12:,.0f} bf16 and {top['fp8'] / 1e12:,.0f} fp8 TFLOP/s"
     launch = f"{top['launch_ms']:.4f} ms a launch, {top['overlapped_launch_ms']:.4f} overlapped"
-    return f"measured ceilings: {links} GB/s to and from pinned memory, {rates}; {launch}"
+    return f"measured here: {links} GB/s to and from pinned memory, {rates}; {launch}"
 
 
 def _table(document: Mapping[str, Any], *heads: str) -> Table:
@@ -99,17 +110,51 @@ def _eager(case: Mapping[str, Any], name: str) -> bool:
     return bool(found and found["ms"] and not found["graph"] and case["link"] == "hbm")
 
 
-def _eagerly(document: Mapping[str, Any]) -> list[str]:
-    """What the mark means, where it stands."""
-    marked = (_eager(case, name) for case in document["cases"] for name in case["versions"])
-    return [f"{EAGER} waits for the device: timed call by call, not from a graph"] * any(marked)
+def _unchecked(document: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each of our own that ran and was compared with nothing."""
+    for case in document["cases"]:
+        ours = case["versions"].get(OURS)
+        if ours and ours["ms"] and not ours["against"]:
+            yield f"{case['kernel']}, {case['size']}: unchecked, nothing else computes it here"
 
 
-def _peers(document: Mapping[str, Any]) -> list[str]:
-    """Whose times stand in the column of peers."""
-    cases = [case for case in document["cases"] if case["peer"]]
-    whose = dict.fromkeys(f"{case['peer']['name']} ({case['kernel']})" for case in cases)
-    return [f"peers, measured apart on an H200: {', '.join(whose)}"] if whose else []
+def _notes(document: Mapping[str, Any]) -> Iterator[str]:
+    """What a floor is, and what marks and columns mean, where they stand."""
+    cases = document["cases"]
+    yield "floor: the bytes at the rate of a copy, or the operations at that of a large product"
+    if any(_eager(case, name) for case in cases for name in case["versions"]):
+        yield f"{EAGER} waits for the device: timed call by call, not from a graph"
+    if any(ALONE in case["versions"] for case in cases):
+        yield (
+            "ours: calls one after another in a graph, each starting while the one before it ends; "
+            "alone: no launch does, as plain torch and peers are measured"
+        )
+    if any(OVERLAPPED in _met(case) for case in cases):
+        yield f"yes{OVERLAPPED}: met by ours, not by ours alone"
+
+
+def _peers(document: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each peer: at how many sizes its time, measured apart, is longer than ours."""
+    sizes: dict[str, list[Mapping[str, Any]]] = {}
+    for case in document["cases"]:
+        if case["peer"]:
+            sizes.setdefault(f"{case['peer']['name']} ({case['kernel']})", []).append(case)
+    for whose, cases in sizes.items():
+        ours = sum(_ahead(case, OURS) for case in cases)
+        alone = sum(_ahead(case, ALONE if ALONE in case["versions"] else OURS) for case in cases)
+        said = f"ahead of {whose} at {ours} of {len(cases)} sizes, alone at {alone}"
+        yield f"{said}; its times were measured apart, on an H200"
+
+
+def _ahead(case: Mapping[str, Any], name: str) -> bool:
+    ms = _time(case, name)
+    return ms is not None and ms < case["peer"]["ms"]
+
+
+def _time(case: Mapping[str, Any], name: str) -> float | None:
+    """A version's time; None where it has none, or is wrong."""
+    found = case["versions"].get(name)
+    return found["ms"] if found and not found["error"] else None
 
 
 def _ms(value: float | None) -> str:

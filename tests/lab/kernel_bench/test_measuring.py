@@ -15,8 +15,16 @@ from kernels.production.case import Case, Goal
 from lab.kernel_bench import measuring, tables
 from lab.kernel_bench.measuring import Bench, Measured
 from lab.kernel_bench.run import FIGURE, draw
-from lab.kernel_bench.trying import COMPILED, OURS, PLAIN
-from tests.lab.kernel_bench.cases import CEILINGS, FakeStopwatch, case, failing, wrongly
+from lab.kernel_bench.trying import ALONE, COMPILED, OURS, PLAIN, REFERENCE
+from tests.lab.kernel_bench.cases import (
+    CEILINGS,
+    FakeStopwatch,
+    case,
+    doubled,
+    failing,
+    plainly,
+    wrongly,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -100,8 +108,41 @@ def test_the_table_tells_times_ratios_peers_goals_and_ceilings() -> None:
     text = shown(document(measure(case(), [2.0, 8.0, 4.0])))
     for word in ("2.000", "8.000", "4.000", "1.000", "2.00", "4.00", "1.250", "yes"):
         assert word in text
-    assert "4,000 GB/s" in text and "apart on an H200: theirs (double)" in text
+    assert "4,000 GB/s" in text and "ahead of theirs (double) at 0 of 1 sizes" in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_ours_alone_is_told_beside_ours_and_a_goal_that_it_misses_is_marked() -> None:
+    given = case(alone=doubled, goal=Goal(1.0, "peer"))
+    found = measure(given, [1.0, 1.5, 8.0, 4.0])
+    assert (found.met, found.met_alone) == (True, False)
+    said = document(found)
+    assert said["cases"][0]["versions"][ALONE]["ms"] == said["cases"][0]["alone_over_floor"] == 1.5
+    text = shown(said)
+    assert "yes+" in text and "(apart)" in text and "1.500" in text
+    assert "yes+: met by ours, not by ours alone" in text
+    assert "ahead of theirs (double) at 1 of 1 sizes, alone at 0" in text
+
+
+def test_ours_that_does_not_overlap_is_alone_already() -> None:
+    found = measure(case(), [2.0, 8.0, 4.0])
+    text = shown(document(found))
+    assert found.met_alone and "+" not in text and "starting while" not in text
+
+
+def test_a_wrong_copy_is_found_where_there_is_a_reference_and_no_plain_torch() -> None:
+    found = measure(case(plain=None, base=plainly, ours=wrongly), [2.0])
+    tried = found.versions[OURS]
+    assert "wrong" in tried.error and tried.against == REFERENCE
+
+
+def test_what_nothing_else_computes_is_unchecked() -> None:
+    found = measure(case(plain=None), [2.0])
+    said = document(found)
+    ours = said["cases"][0]["versions"][OURS]
+    assert ours["off_by"] is None and ours["against"] == "" and not ours["error"]
+    assert "double, 8 numbers: unchecked" in shown(said)
+    assert "unchecked" in found.versions[OURS].told(1.0)
 
 
 def test_a_time_without_a_graph_is_marked_and_the_mark_explained() -> None:
