@@ -1,7 +1,7 @@
 """Whether two computations of one case did the same: what they returned and what they wrote.
 
-Rule: integers are equal, as a set a row where their order differs; floats agree in relative l2
-error, and in where they are not finite.
+Rule: integers are equal, those of rows (what was selected) as a set a row where their order
+differs; floats agree in relative l2 error, and in where they are not finite.
 """
 
 from __future__ import annotations
@@ -59,10 +59,12 @@ def _difference(ours: Tensor, theirs: Tensor) -> float:
 
 
 def _unequal(ours: Tensor, theirs: Tensor) -> float:
-    """0.0; Differs says which share of integers is not equal in any order of a row."""
+    """0.0; Differs says how many integers are not equal, in any order of a row where there are
+    rows. One row of integers is slots or digests, each with a place of its own.
+    """
     if torch.equal(ours, theirs):
         return 0.0
-    if ours.dim() and ours.dtype not in (torch.uint8, torch.bool):
+    if ours.dim() > 1 and ours.dtype not in (torch.uint8, torch.bool):
         ours, theirs = ours.sort(dim=-1).values, theirs.sort(dim=-1).values
     unequal = int((ours != theirs).sum())
     if unequal:

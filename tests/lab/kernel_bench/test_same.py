@@ -45,6 +45,12 @@ def test_integers_are_equal_in_any_order_of_a_row() -> None:
         difference(theirs.flip(0), theirs)
 
 
+def test_one_row_of_integers_has_an_order() -> None:
+    theirs = torch.tensor([1, 2, 3])
+    with pytest.raises(Differs, match="2 of 3 integers differ"):
+        difference(theirs.flip(0), theirs)
+
+
 def test_bytes_are_equal_in_their_own_order() -> None:
     theirs = torch.tensor([1, 2], dtype=torch.uint8)
     with pytest.raises(Differs, match="2 of 2 integers"):
