@@ -21,6 +21,7 @@ from kernels.jit import jit, next_power_of_2, require, tl
 
 MULTIPROCESSORS = 132
 MOST_KEPT = 16384  # entries that the merging program can hold
+MOST = 4096  # largest k: `_compact` counts in 12 bits
 LEAST = 128  # entries: below that a segment cannot be laid out in whole warps
 
 
@@ -241,10 +242,15 @@ def select_slots(
     logits: Tensor, lens: Tensor, page_table: Tensor, k: int, plan: TopkPlan | None = None
 ) -> Tensor:
     """`topk_slots_v2_ref` in one launch, or in two where rows are wider than a segment; nothing
-    waits for the device. A row of logits has whole words of four.
+    waits for the device. Raises ValueError if k is above 4096, or a row of logits is not of whole
+    words of four.
     """
     require()
     batch, width = logits.shape
+    if k > MOST:
+        raise ValueError(f"k is {k}; the kernel keeps at most {MOST} of a row")
+    if width % 4:
+        raise ValueError(f"rows of {width} logits; the kernel reads four at a time")
     plan = plan or plan_for(batch, width, k)
     out = torch.empty((batch, k), dtype=torch.int32, device=logits.device)
     if batch == 0:

@@ -105,6 +105,18 @@ def test_any_numbers_of_any_length_are_cut_alike(
         assert mine == picked(row, length, k)
 
 
+@pytest.mark.parametrize(
+    ("width", "k", "why"),
+    [(8192, 4097, "k is 4097; the kernel keeps at most 4096"), (66, 3, "rows of 66 logits; the k")],
+)
+def test_what_the_kernel_cannot_count_or_read_is_refused(
+    width: int, k: int, why: str, device: str
+) -> None:
+    logits, lens = torch.zeros(1, width, device=device), torch.tensor([width], device=device).int()
+    with pytest.raises(ValueError, match=why):
+        select_slots(logits, lens, torch.zeros_like(lens)[:, None], k)
+
+
 @pytest.mark.parametrize("rows", [1, 4, 64, 128, 500])
 @pytest.mark.parametrize("k", [64, 512, 1024])
 @pytest.mark.parametrize("width", [64, 2048, 4160, 16384, 65536, 131072, 262144])
