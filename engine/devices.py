@@ -11,17 +11,30 @@ import torch
 
 from engine.errors import ConfigError
 
+E4M3 = (8, 9)  # compute capability: the first whose kernels convert to e4m3 and back
+
 
 def check_device(name: str) -> None:
-    """Raises ``ConfigError``, one line, where there is no device of that name here."""
+    """Raises ``ConfigError``, one line, where there is no device of that name here, or it is too
+    old for the kernels.
+    """
     if name == "cpu":
         return
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if int(name.partition(":")[2] or 0) < count:
+    index = int(name.partition(":")[2] or 0)
+    if index < count:
+        _check_capability(name, index)
         return
     found = ", ".join(["cpu", *(["cuda"] if count else []), *(f"cuda:{i}" for i in range(count))])
     why = f"CUDA devices here: {count}" if count else "no CUDA device here"
     raise ConfigError(f"device is {name!r}: {why}; accepted: {found}", ("device",))
+
+
+def _check_capability(name: str, index: int) -> None:
+    major, minor = torch.cuda.get_device_capability(index)
+    if (major, minor) < E4M3:
+        why = f"{torch.cuda.get_device_name(index)} (sm_{major}{minor}) has no e4m3; at least sm_89"
+        raise ConfigError(f"device is {name!r}: {why}", ("device",))
 
 
 def choose(name: str) -> None:

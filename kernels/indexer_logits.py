@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from kernels.fp8 import CODE_UNIT, decode_bf16, decode_codes, e4m3_value, has_nan_code, patch_nan
-from kernels.jit import INTERPRETED, jit, next_power_of_2, require, tl
+from kernels.jit import INTERPRETED, jit, next_power_of_2, overlaps, require, tl
 from kernels.layout import LayerView
 
 BLOCK_PAGES = 64  # pages decoded at a time: their half a million elements stay near the cores
@@ -243,7 +243,7 @@ def indexer_logits_triton(
         out = torch.empty(batch, width * tokens, dtype=torch.float32, device=q.device)
     if out.numel() > 0:
         plan = plan or plan_for(batch, width)
-        overlap = plan.overlap and not INTERPRETED
+        overlap = plan.overlap and overlaps()
         _indexer_logits_kernel[(batch, -(-width // plan.chunk))](
             q.contiguous(), weight.contiguous(), keys, scale, page_table, lens, out,
             keys.stride(0), scale.stride(0), page_table.stride(0), out.stride(0), width,

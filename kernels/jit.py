@@ -5,13 +5,19 @@ Rule: importing `kernels` never needs Triton; only a launch does.
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import torch
+
 AVAILABLE = find_spec("triton") is not None
 # decided once, when kernels are defined; the interpreter multiplies matrices of float32 only
 INTERPRETED: bool = AVAILABLE and import_module("triton").knobs.runtime.interpret
+
+
+OVERLAPPING = (9, 0)  # compute capability: the first with programmatic dependent launch
 
 
 class TritonMissing(RuntimeError):
@@ -28,6 +34,17 @@ def require() -> None:
     """Raises TritonMissing unless kernels can be launched."""
     if not AVAILABLE:
         raise TritonMissing("Triton is not installed here (it needs Linux); use Ops.reference()")
+
+
+def overlaps() -> bool:
+    """Whether a launch may begin while the one before it ends: compiled, on a GPU that can."""
+    return not INTERPRETED and capability(torch.cuda.current_device()) >= OVERLAPPING
+
+
+@cache
+def capability(device: int) -> tuple[int, int]:
+    """The compute capability of a CUDA device; nothing waits for it."""
+    return torch.cuda.get_device_capability(device)
 
 
 def _missing(_fn: Callable[..., Any]) -> Any:

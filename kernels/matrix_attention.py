@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from kernels.fp8 import e4m3_value, ue8m0_value
-from kernels.jit import INTERPRETED, jit, tl
+from kernels.jit import INTERPRETED, jit, overlaps, tl
 from kernels.store_latent import LATENT, NOPE
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def matrix_attention(
     shape = (batch, heads, chunks)
     part = out if chunks == 1 else q.new_empty(*shape, LATENT, dtype=torch.float32)
     part_lse = lse if chunks == 1 else q.new_empty(shape, dtype=torch.float32)
-    overlap = not INTERPRETED and all(p.overlap for p in plans)
+    overlap = all(p.overlap for p in plans) and overlaps()
     pdl = {"launch_pdl": True} if overlap else {}
     slots = [s.slots.contiguous() for s in segments]  # a copy may not come between the launches
     for i, (s, split, p) in enumerate(zip(segments, splits, plans, strict=True)):

@@ -6,7 +6,7 @@ Rule: it starts as the kernels that are timed do, alone or overlapped with the o
 
 import torch
 
-from kernels.jit import jit, require, tl
+from kernels.jit import jit, overlaps, require, tl
 
 WARPS = 4
 
@@ -19,8 +19,11 @@ def _nothing(OVERLAP: tl.constexpr):
 
 
 def do_nothing(overlap: bool) -> None:
-    """Launches it on the current CUDA device; `overlap`: as soon as the kernel before it allows."""
+    """Launches it on the current CUDA device; `overlap`: as soon as the kernel before it allows,
+    where the GPU can.
+    """
     require()
+    overlap = overlap and overlaps()
     programs = torch.cuda.get_device_properties().multi_processor_count
     options = {"launch_pdl": True} if overlap else {}
     _nothing[(programs,)](overlap, num_warps=WARPS, **options)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from kernels.jit import INTERPRETED, jit, tl
+from kernels.jit import jit, overlaps, tl
 
 Start = Literal["alone", "overlapped", "ahead", "early"]
 
@@ -34,7 +34,7 @@ class StorePlan:
     @property
     def start(self) -> Start:
         """How a program starts: its launch is what `begin` is told, and what `options` asks for."""
-        return "alone" if INTERPRETED else self.began
+        return self.began if self.began != "alone" and overlaps() else "alone"
 
     @property
     def options(self) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ def gpus(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> lis
     chosen: list[Any] = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: request.param > 0)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: request.param)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (8, 9))
     monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
     return chosen
 
@@ -41,6 +42,17 @@ def test_a_gpu_is_taken_by_its_number_or_the_first(gpus: list[Any]) -> None:
     assert gpus == [torch.device("cuda:0"), torch.device("cuda:1")]
     with pytest.raises(ConfigError, match="CUDA devices here: 2; accepted: cpu, cuda, cuda:0, cu"):
         check_device("cuda:2")
+
+
+@pytest.mark.parametrize("gpus", [1], indirect=True)
+def test_a_gpu_without_e4m3_is_refused(gpus: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (8, 0))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "NVIDIA A100")
+    why = r"^device is 'cuda': NVIDIA A100 \(sm_80\) has no e4m3; at least sm_89$"
+    with pytest.raises(ConfigError, match=why) as caught:
+        choose("cuda")
+    assert caught.value.keys == ("device",)
+    assert gpus == []
 
 
 @pytest.mark.parametrize("gpus", [0], indirect=True)
