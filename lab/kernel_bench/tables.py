@@ -13,7 +13,7 @@ from rich.table import Table
 
 from lab.kernel_bench.trying import ALONE, COMPILED, OURS, PLAIN
 
-MISSING, EAGER, OVERLAPPED, APART = "-", "*", "+", "(apart)"
+MISSING, EAGER, OVERLAPPED = "-", "*", "+"
 
 
 def measured(document: Mapping[str, Any]) -> RenderableType:
@@ -21,11 +21,20 @@ def measured(document: Mapping[str, Any]) -> RenderableType:
     whether ours is within it.
     """
     made = _table(document, "kernel and size")
-    heads = ("ours", "alone", "plain", "compiled", "floor", "ours/\nfloor", "plain/\nours", "peer")
+    heads = (
+        "ours",
+        "alone",
+        "plain",
+        "compiled",
+        "floor",
+        "ours/\nfloor",
+        "plain/\nours",
+        "peer,\napart",
+    )
     for head in heads:
         made.add_column(head, justify="right", no_wrap=True)
     made.add_column("at most", justify="right", no_wrap=True)
-    made.add_column("met")
+    made.add_column("met", no_wrap=True)
     for kernel in dict.fromkeys(case["kernel"] for case in document["cases"]):
         made.add_row(kernel)
         for case in document["cases"]:
@@ -38,7 +47,8 @@ def measured(document: Mapping[str, Any]) -> RenderableType:
 def _row(case: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {case['size']}"
     for name in (OURS, ALONE, PLAIN, COMPILED):
-        yield _ms(_time(case, name)) + EAGER * _eager(case, name)
+        told = _ms(_time(case, name)) + EAGER * _eager(case, name)
+        yield "" if name == ALONE and name not in case["versions"] else told
     yield _ms(case["floor_ms"])
     yield _times(case["ours_over_floor"])
     yield _times(case["plain_over_ours"])
@@ -48,11 +58,9 @@ def _row(case: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _met(case: Mapping[str, Any]) -> str:
-    """Of ours as used; marked where ours alone is not within the goal, or a peer's time is it."""
-    if case["met"] is None:
-        return ""
-    said = "no" if not case["met"] else "yes" if case["met_alone"] else f"yes{OVERLAPPED}"
-    return f"{said} {APART}" if case["goal"]["of"] == "peer" else said
+    """Of ours as used; marked where ours alone is not within the goal."""
+    said = {True: "yes", False: "no", None: ""}[case["met"]]
+    return said + OVERLAPPED * bool(case["met"] and not case["met_alone"])
 
 
 def tuned(document: Mapping[str, Any]) -> RenderableType:
