@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import time
+from threading import Timer
 
 from lab.kernel_bench.apart import run_apart
 
@@ -27,3 +29,17 @@ def test_one_that_ends_its_process_or_hangs_takes_nothing_with_it() -> None:
         "hangs": "no answer in 8 s",
         "too": "",
     }
+
+
+def exits_afterwards(task: str) -> tuple[str, bool]:
+    """Answers, then ends its process while it waits."""
+    Timer(0.05, os._exit, (3,)).start()
+    return "", False
+
+
+def test_a_process_that_ended_while_it_was_idle_is_replaced() -> None:
+    answers = run_apart(exits_afterwards, ["one", "two"], jobs=1, patience_s=60.0)
+    first = next(answers)
+    for child in multiprocessing.active_children():
+        child.join(60)
+    assert [first, *answers] == [("one", ""), ("two", "")]
