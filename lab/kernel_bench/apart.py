@@ -1,7 +1,7 @@
 """Work in processes of its own, so that a kernel that crashes or hangs takes nothing with it.
 
-Rule: a task that ends its process fails alone; another process takes up the rest. All of them are
-gone when the last answer is given.
+Rule: a task that ends its process fails alone; another process takes up the rest, as it does after
+one that ended while it had nothing to do. All of them are gone when the last answer is given.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from engine.clock import wall_s
 
 T = TypeVar("T")
-PATIENCE_S = 120.0  # a process starts, then its task is compiled and runs
+PATIENCE_S = 300.0  # a process starts, torch compiles for the first time, the task runs
 Work = Callable[[T], tuple[str, bool]]  # what went wrong, or ""; whether the process is done for
 
 
@@ -32,7 +32,7 @@ class _Hand(Generic[T]):
         self.done_for = False
 
     def give(self, task: T) -> None:
-        """Hand it a task; `answer` follows."""
+        """Hand it a task; `answer` follows. Raises OSError where its process has ended."""
         self.task, self.since_s = task, wall_s()
         self.pipe.send(task)
 
@@ -64,8 +64,7 @@ def run_apart(
     try:
         while left or busy:
             while left and len(busy) < jobs:
-                hand = idle.pop() if idle else _Hand(work)
-                hand.give(left.pop())
+                hand = _given(idle, work, left.pop())
                 busy[hand.pipe] = hand
             for ready in wait(list(busy), timeout=1.0):
                 assert isinstance(ready, Connection)
@@ -78,6 +77,21 @@ def run_apart(
     finally:
         for hand in (*idle, *busy.values()):
             hand.end(at_once=hand in busy.values())
+
+
+def _given(idle: list[_Hand[T]], work: Work[T], task: T) -> _Hand[T]:
+    """Who does a task: an idle process, or a new one where all that were idle have ended."""
+    while idle:
+        hand = idle.pop()
+        try:
+            hand.give(task)
+        except OSError:
+            hand.end(at_once=True)
+        else:
+            return hand
+    hand = _Hand(work)
+    hand.give(task)
+    return hand
 
 
 def _serve(pipe: Connection, work: Work[T]) -> None:
