@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import pytest
 
 from lab import tiny_model
 from lab.store import open_results
+from tests.scenarios import vllm_fault
 from tests.scenarios.whole import ROOT
 
 if TYPE_CHECKING:
@@ -54,19 +56,23 @@ class Ran:
         return {it["key"]: it["effective"] for _, name, it in events if name == kind}
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    folder = tmp_path_factory.mktemp("vllm")
+def run(folder: Path, **env: str) -> Ran:
+    """The scenario as a user runs it, by this folder's model; ``env`` is the server's too."""
     model, db = folder / "tiny", folder / "lab.duckdb"
     tiny_model.write(model)
     sets = ["--set", f"target.vllm={VLLM}", "--set", f"target.model_path={model}"]
     words = [sys.executable, "-m", "lab.app", "run", str(FILE), *sets, "--db", str(db), "--json"]
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind", **env}
     done = subprocess.run(words, env=env, stdout=subprocess.PIPE, check=True)
     document = json.loads(done.stdout)
     with open_results(db) as results:
         found = results.histories(document["run"])
     return Ran(document, {history.name: history for history in found}, model)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return run(tmp_path_factory.mktemp("vllm"))
 
 
 @pytest.mark.parametrize("name", [ON, OFF])
@@ -112,3 +118,17 @@ def test_what_did_not_take_effect_makes_an_arm_inconclusive(ran: Ran) -> None:
 def test_nothing_is_left_running(ran: Ran) -> None:
     commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
     assert not [command for command in commands if str(ran.model).encode() in command]
+
+
+def test_a_prefix_cache_that_hits_other_blocks_is_told_from_noise_by_the_arm_without(
+    tmp_path: Path,
+) -> None:
+    plugin = tmp_path / "plugin" / "vllm_fault-0.dist-info"
+    plugin.mkdir(parents=True)
+    (plugin / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm-fault\nVersion: 0\n")
+    (plugin / "entry_points.txt").write_text("[vllm.general_plugins]\nf = vllm_fault:inject\n")
+    shutil.copy(vllm_fault.__file__, plugin.parent)
+    sick = run(tmp_path, PYTHONPATH=str(plugin.parent))
+    assert sick.arm(ON)["verdict"] == "nondeterministic"
+    assert "warm: 0 of" not in sick.arm(ON)["reason"]
+    assert sick.arm(OFF)["verdict"] == "clean"
