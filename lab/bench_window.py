@@ -1,12 +1,15 @@
 """A window of decode steps under torch's profiler, inside an arm that ends with it.
 
 Rule: the window opens once the batch is full and has settled, on a device that has nothing left to
-do, and what is told is per step. Kernels are told by name on a GPU, torch's operations on a CPU.
+do, and what is told is per step. Kernels are told by name on a GPU, torch's operations on a CPU. No
+moment is told twice: of kernels that overlap, the later one has what follows the earlier one's end.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +20,14 @@ from engine.devices import wait_for
 if TYPE_CHECKING:
     from engine.events import Event
 
+Spent = dict[str, tuple[float, int]]  # milliseconds and calls
 SETTLED, STEPS = 8, 32  # full decode steps before the window opens, and inside it
 
 
 @dataclass(frozen=True)
 class Share:
-    """A kernel, or on a CPU an operation: milliseconds and calls of one decode step, and its part
-    of all of them.
+    """A kernel, or on a CPU an operation without those inside it: milliseconds and calls of one
+    decode step, and its part of all of them.
     """
 
     name: str
@@ -93,15 +97,25 @@ def short(kernel: str) -> str:
     return plain.rpartition("::")[2] or kernel
 
 
-def _by_name(watched: profile, device: str) -> dict[str, tuple[float, int]]:
-    """Milliseconds and calls of all that ran on the device."""
-    on_cpu = device == "cpu"
-    spent: dict[str, tuple[float, int]] = {}
-    found: Any = watched.key_averages()
-    for each in found:
-        if each.device_type.name == ("CPU" if on_cpu else "CUDA"):
-            us = each.self_cpu_time_total if on_cpu else each.self_device_time_total
-            name = each.key if on_cpu else short(each.key)
-            ms, calls = spent.get(name, (0.0, 0))
-            spent[name] = ms + us / 1e3, calls + each.count
+def apart(ran: Iterable[tuple[float, float, str]]) -> Spent:
+    """By name, milliseconds and calls of what ran from one microsecond to another: each from its
+    start, or from the end of all that started before it, so that they sum up to when anything ran.
+    """
+    spent: Spent = {}
+    last = -math.inf
+    for start, end, name in sorted(ran):
+        ms, calls = spent.get(name, (0.0, 0))
+        spent[name] = ms + max(0.0, end - max(start, last)) / 1e3, calls + 1
+        last = max(last, end)
     return spent
+
+
+def _by_name(watched: profile, device: str) -> Spent:
+    """Milliseconds and calls of all that ran on the device."""
+    if device == "cpu":
+        found: Any = watched.key_averages()
+        on_cpu = [each for each in found if each.device_type.name == "CPU"]
+        return {each.key: (each.self_cpu_time_total / 1e3, each.count) for each in on_cpu}
+    events: Any = watched.events()
+    ran = [each for each in events if each.device_type.name == "CUDA"]
+    return apart((it.time_range.start, it.time_range.end, short(it.name)) for it in ran)
