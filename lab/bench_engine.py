@@ -1,14 +1,15 @@
 """The bundled engine end to end: tokens a second in decode and in prefill, with captured graphs and
 without, and which kernels a decode step is made of.
 
-Rule: rates come from runs that nothing watches, by the wall's clock and a device that was waited
-for; shares come from runs of their own.
+Rule: rates come from runs that nothing watches, of an arm that ran once before, by the wall's clock
+and a device that was waited for; shares come from runs of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import count
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ arms: [{{name: graph on, graph: true}}, {{name: graph off, graph: false}}]
 PAGES = 32  # a session: 8,192 tokens
 SHOWN = 16  # kernels in the table; the document has all
 Tick = Callable[[int, int], None]
+Span = Mapping[str, Any]
 
 
 def load(sessions: int, device: str, preset: str = "reference") -> Scenario:
@@ -55,49 +57,70 @@ def load(sessions: int, device: str, preset: str = "reference") -> Scenario:
 
 
 def measure(scenario: Scenario, tick: Tick, steps: int = STEPS, seed: int = 0) -> dict[str, Any]:
-    """Both arms: a run that compiles, a timed run of each, and a watched one of each.
+    """Of each arm a run that compiles, a timed one and a watched one.
 
     Raises ``TargetError`` where the engine dies.
     """
-    arms, due = scenario.arms, 1 + 2 * len(scenario.arms)
-    _run(scenario, arms[0], seed)
-    tick(1, due)
-    found = []
+    arms, found = scenario.arms, list[dict[str, Any]]()
+    due = count(1)
+    for arm in arms:
+        _run(scenario, arm, seed)
+        tick(next(due), 3 * len(arms))
     for arm in arms:
         found.append({"name": arm.name} | rates(_run(scenario, arm, seed)))
-        tick(1 + len(found), due)
-    for at, (arm, each) in enumerate(zip(arms, found, strict=True)):
+        tick(next(due), 3 * len(arms))
+    for arm, each in zip(arms, found, strict=True):
         each |= watched(scenario, arm, each, steps, seed)
-        tick(2 + len(arms) + at, due)
+        tick(next(due), 3 * len(arms))
     device = str(scenario.settings(arms[0])["device"])
     about = described() | ({"device": "cpu"} if device == "cpu" else {})
     return about | {"sessions": scenario.sessions(arms[0]), "arms": found}
 
 
 def rates(history: ArmHistory) -> dict[str, Any]:
-    """Tokens a second of full decode steps (their median), of prefill, and of the whole run."""
+    """Tokens a second of decode, from the first to the last full step with all that the host does
+    in between but prefill, and of prefill's steps; milliseconds of a full step (median); seconds of
+    the whole run, and of it before the first step and after the last event.
+    """
     spans = [fields for _, kind, fields in history.events if kind == "span"]
     steps = {name: [it for it in spans if it["name"] == name] for name in ("decode", "prefill")}
     most = max((it["rows"] for it in steps["decode"]), default=0)
     full = [_seconds(it) for it in steps["decode"] if it["rows"] == most]
-    step_s, prefill_s = median(full) if full else 0.0, sum(map(_seconds, steps["prefill"]))
+    prefill_s = sum(map(_seconds, steps["prefill"]))
     prefilled = sum(it["tokens"] for it in steps["prefill"])
-    decoded = sum(reply.completion_tokens for reply in history.replies)
+    began_s = min((it["start_us"] for it in spans), default=0) / 1e6
+    ended_s = max((at for at, _, _ in history.events), default=0) / 1e9
     return {
         "decode_rows": most,
-        "decode_step_ms": 1e3 * step_s,
-        "decode_tokens_per_s": most / step_s if step_s else None,
+        "decode_step_ms": 1e3 * median(full) if full else 0.0,
+        "decode_tokens_per_s": _decode_rate(steps["decode"], steps["prefill"], most),
         "prefill_tokens": prefilled,
         "prefill_tokens_per_s": prefilled / prefill_s if prefill_s else None,
         "wall_s": history.wall_s,
-        "tokens_per_s": (decoded + prefilled) / history.wall_s,
+        "start_up_s": max(0.0, history.wall_s - (ended_s - began_s)),
     }
+
+
+def _decode_rate(decode: Sequence[Span], prefill: Sequence[Span], most: int) -> float | None:
+    """Tokens a second between the start of the first step of `most` rows and the end of the last;
+    steps of prefill in between are taken out.
+    """
+    full = [it for it in decode if it["rows"] == most]
+    if not full:
+        return None
+    start, end = full[0]["start_us"], full[-1]["end_us"]
+    inside = [it for it in (*decode, *prefill) if start <= it["start_us"] and it["end_us"] <= end]
+    spent_s = (end - start) / 1e6 - sum(_seconds(it) for it in inside if it["name"] == "prefill")
+    tokens = sum(it["rows"] for it in inside if it["name"] == "decode")
+    return float(tokens / spent_s) if spent_s > 0 else None
 
 
 def watched(
     scenario: Scenario, arm: Arm, timed: Mapping[str, Any], steps: int, seed: int
 ) -> dict[str, Any]:
-    """What a decode step consists of; `busy` is the device's part of an unwatched step."""
+    """What a decode step consists of: `device_ms` in which anything ran on the device, each moment
+    once; `busy` is its part of an unwatched step.
+    """
     device = str(scenario.settings(arm)["device"])
     window = Window(device, rows=max(1, timed["decode_rows"]), steps=steps)
     run_arm(scenario, arm, seed, watch=window)
@@ -122,7 +145,7 @@ def table(document: Mapping[str, Any]) -> RenderableType:
         made.add_column(arm["name"], justify="right")
     for said, key in ROWS.items():
         made.add_row(said, *(_number(arm[key]) for arm in arms))
-    return Group(made, kernels(document))
+    return Group(made, kernels(document), NOTES)
 
 
 ROWS = {
@@ -131,9 +154,13 @@ ROWS = {
     "rows of it": "decode_rows",
     "of it on the device, ms": "device_ms",
     "prefill, tokens/s": "prefill_tokens_per_s",
-    "whole run, tokens/s": "tokens_per_s",
     "whole run, s": "wall_s",
+    "of it start-up and end, s": "start_up_s",
 }
+NOTES = """\
+decode: tokens from the first to the last full step over the time between, scheduling included and
+prefill taken out; a step: the median of full ones; on the device: the union of what ran there in
+watched steps; prefill: its tokens over the time of its steps"""
 
 
 def kernels(document: Mapping[str, Any]) -> Table:
@@ -164,7 +191,7 @@ def _run(scenario: Scenario, arm: Arm, seed: int) -> ArmHistory:
     return history
 
 
-def _seconds(span: Mapping[str, Any]) -> float:
+def _seconds(span: Span) -> float:
     return float(span["end_us"] - span["start_us"]) / 1e6
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from engine.events import Event
 from lab.bench_engine import load, measure, rates, table
-from lab.bench_window import Window, short
+from lab.bench_window import Window, apart, short
 from tests.lab.samples import history
 
 
@@ -23,17 +23,31 @@ def decode(rows: int) -> Event:
     return Event(0, "decode", {"rows": rows, "size": rows})
 
 
-def test_decode_is_told_at_the_median_of_the_fullest_steps_and_prefill_as_a_whole() -> None:
+def test_decode_is_told_between_full_steps_with_what_the_host_does_and_without_prefill() -> None:
     events = [
-        step("prefill", 0, 1_000_000, tokens=500, rows=1),
-        step("prefill", 0, 1_000_000, tokens=1500, rows=1),
-        *(step("decode", 0, us, rows=8, size=8) for us in (90_000, 4_000, 4_000)),
-        step("decode", 0, 1_000, rows=1, size=1),
+        step("prefill", 500_000, 1_500_000, tokens=500, rows=1),
+        step("decode", 1_500_000, 1_501_000, rows=1, size=1),
+        *(step("decode", us, us + 4_000, rows=8, size=8) for us in (1_600_000, 1_610_000)),
+        step("prefill", 1_620_000, 2_620_000, tokens=1500, rows=1),
+        step("decode", 2_620_000, 2_622_000, rows=2, size=2),
+        step("decode", 2_630_000, 2_640_000, rows=8, size=8),
+        step("decode", 2_640_000, 2_641_000, rows=1, size=1),
     ]
-    found = rates(replace(history("one"), events=events, wall_s=2.0))
+    found = rates(replace(history("one"), events=events, wall_s=4.0))
     assert (found["decode_rows"], found["decode_step_ms"]) == (8, 4.0)
-    assert found["decode_tokens_per_s"] == 2000.0
+    assert found["decode_tokens_per_s"] == pytest.approx((3 * 8 + 2) / 0.04)
     assert (found["prefill_tokens"], found["prefill_tokens_per_s"]) == (2000, 1000.0)
+
+
+def test_start_up_is_what_the_steps_do_not_span() -> None:
+    ended = (3_000_000_000, "done", {})
+    events = [step("prefill", 500_000, 1_500_000, tokens=500, rows=1), ended]
+    assert rates(replace(history("one"), events=events, wall_s=4.0))["start_up_s"] == 1.5
+
+
+def test_of_kernels_that_overlap_no_moment_is_told_twice() -> None:
+    ran = [(3000.0, 5000.0, "b"), (0.0, 4000.0, "a"), (1000.0, 2000.0, "c"), (9000.0, 9500.0, "a")]
+    assert apart(ran) == {"a": (4.5, 2), "c": (0.0, 1), "b": (1.0, 1)}
 
 
 def test_a_window_opens_once_the_batch_is_full_and_settled_and_ends_the_arm() -> None:
@@ -71,7 +85,7 @@ def test_a_kernel_is_told_by_its_plain_name(kernel: str, name: str) -> None:
 def test_both_arms_are_measured_and_the_table_fits() -> None:
     ticks: list[tuple[int, int]] = []
     found = measure(load(2, "cpu", "small"), lambda *tick: ticks.append(tick), steps=2)
-    assert ticks == [(done, 5) for done in range(1, 6)]
+    assert ticks == [(done, 6) for done in range(1, 7)]
     assert [arm["name"] for arm in found["arms"]] == ["graph on", "graph off"]
     for arm in found["arms"]:
         assert arm["decode_rows"] == 2 and arm["decode_tokens_per_s"] > 0
