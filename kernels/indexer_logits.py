@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from kernels.fp8 import CODE_UNIT, decode_bf16, decode_codes, e4m3_value, has_nan_code, patch_nan
-from kernels.jit import INTERPRETED, jit, next_power_of_2, overlaps, require, tl
+from kernels.jit import INTERPRETED, jit, next_power_of_2, overlaps, require, rows_of, tl
 from kernels.layout import LayerView
 
 BLOCK_PAGES = 64  # pages decoded at a time: their half a million elements stay near the cores
@@ -234,6 +234,7 @@ def indexer_logits_triton(
     (a float32 q in three pieces, which lose nothing).
 
     Fills and returns `out`, float32 [B, P * page_tokens] of any row stride, where one is given.
+    Raises ValueError if it has another shape or gaps in its rows.
     """
     require()
     (batch, heads, _), width, tokens = q.shape, page_table.shape[1], src.layout.page_tokens
@@ -241,12 +242,16 @@ def indexer_logits_triton(
     scale = src.plane("scale") if fp8 else keys
     if out is None:
         out = torch.empty(batch, width * tokens, dtype=torch.float32, device=q.device)
+    if [*out.shape, out.dtype] != [batch, width * tokens, torch.float32] or out.stride(1) != 1:
+        wanted = f"float32 {[batch, width * tokens]} without gaps in its rows"
+        raise ValueError(f"out is {out.dtype} {[*out.shape]}, {out.stride()}; wanted is {wanted}")
     if out.numel() > 0:
+        table = rows_of(page_table)
         plan = plan or plan_for(batch, width)
         overlap = plan.overlap and overlaps()
         _indexer_logits_kernel[(batch, -(-width // plan.chunk))](
-            q.contiguous(), weight.contiguous(), keys, scale, page_table, lens, out,
-            keys.stride(0), scale.stride(0), page_table.stride(0), out.stride(0), width,
+            q.contiguous(), weight.contiguous(), keys, scale, table, lens.contiguous(), out,
+            keys.stride(0), scale.stride(0), table.stride(0), out.stride(0), width,
             plan.chunk, heads, max(16, next_power_of_2(heads)), tokens, fp8,
             q.dtype == torch.float32, _matrix_dtype(keys.dtype, q.dtype), plan.stages, overlap,
             num_warps=4, **({"launch_pdl": True} if overlap else {}),

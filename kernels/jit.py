@@ -55,6 +55,11 @@ tl: Any = import_module("triton.language") if AVAILABLE else _NoLanguage()
 jit: Callable[[Callable[..., Any]], Any] = import_module("triton").jit if AVAILABLE else _missing
 
 
+def rows_of(x: Any) -> Any:
+    """The tensor itself, or a copy of it if its last dimension has gaps; rows may lie apart."""
+    return x if x.stride(-1) == 1 else x.contiguous()
+
+
 def next_power_of_2(n: int) -> int:
     """The smallest power of two >= n: block sizes of kernels."""
     return 1 << max(0, n - 1).bit_length()

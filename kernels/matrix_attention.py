@@ -43,8 +43,10 @@ class AttentionPlan:
 
 
 def plan_for(rows: int, heads: int, latents: int) -> AttentionPlan:
-    """The split with the shortest critical path: whole waves of programs, each of which takes two
-    blocks' time to begin and end, and another block and a half for combining if there is a split.
+    """The plan for a segment of `latents` slots a row, the chunk with the shortest critical path.
+
+    Counted in the time of one BLOCK: a wave of PROCESSORS programs takes as many as a chunk has,
+    and two to begin and end; combining chunks one and a half more. Of equals the longest chunk.
     """
     blocks, groups = max(1, -(-latents // BLOCK)), -(-heads // HEADS)
 
@@ -166,7 +168,10 @@ def _attend_kernel(
     first = tl.program_id(1) * CHUNK
     last = tl.minimum(first + CHUNK, N)
     if OVERLAP:
-        if FIRST:  # what it reads may still be written; the others begin after it has waited
+        # what is read may still be written by a launch before this call: the first segment's
+        # programs wait for it, each before it lets dependents in. Those of the next segment begin
+        # once all of these did, so that they may read at once, and so on to the last
+        if FIRST:
             tl.extra.cuda.gdc_wait()
         tl.extra.cuda.gdc_launch_dependents()
     # what the end asks for is read at the start, where all wait together
@@ -242,6 +247,7 @@ def matrix_attention(
     plans = [plan or plan_for(batch, heads, width) for width in widths]
     splits = [-(-width // p.chunk) for width, p in zip(widths, plans, strict=True)]
     chunks, q, bias, place = sum(splits), q.contiguous(), bias.t().contiguous(), 0
+    sink = sink.contiguous()
     out, lse = torch.empty_like(q), q.new_empty(batch, heads, dtype=torch.float32)
     if batch == 0 or chunks == 0:
         return out.zero_(), lse.fill_(-torch.inf)

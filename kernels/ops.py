@@ -31,22 +31,25 @@ __all__ = ["LayerView", "Ops", "Segment"]
 
 
 class StoreLatent(Protocol):
-    """Writes latents float32 [N, 512] to int64 slots [N] where live (bool [N]) and slot > 0."""
+    """Writes latents (float32 or bfloat16 [N, 512]) to int64 slots [N] where live (bool [N]) and
+    slot > 0.
+    """
 
     def __call__(self, dst: LayerView, latent: Tensor, slots: Tensor, live: Tensor) -> None: ...
 
 
 class StoreIndexK(Protocol):
-    """Writes index keys float32 [N, 128]; returns int64 [N], the slot each row really wrote, -1 =
-    skipped.
+    """Writes index keys (float32 or bfloat16 [N, 128]) to int64 slots [N] where live and slot > 0;
+    returns int64 [N], the slot each row really wrote, -1 = skipped.
     """
 
     def __call__(self, dst: LayerView, key: Tensor, slots: Tensor, live: Tensor) -> Tensor: ...
 
 
 class IndexerLogits(Protocol):
-    """float32 [B, P * 64] logits of every entry in each row's pages, -inf at and beyond `lens`
-    (int32 [B], in entries).
+    """float32 [B, P * page_tokens] logits of every entry in each row's pages (int32 [B, P]), -inf
+    at and beyond `lens` (int32 [B], in entries). q is float32, bfloat16 or e4m3 [B, heads, 128],
+    weight float32 [B, heads].
     """
 
     def __call__(
@@ -55,16 +58,17 @@ class IndexerLogits(Protocol):
 
 
 class TopkSlots(Protocol):
-    """int32 [B, k] slots of the k largest logits, -1 = none; all positions in order where `lens` <=
-    k.
+    """int32 [B, k] slots of the k largest of float32 logits [B, P * page_tokens], -1 = none; all
+    positions in order where `lens` (int32 [B]) <= k. page_table int32 [B, P].
     """
 
     def __call__(self, logits: Tensor, lens: Tensor, page_table: Tensor, k: int) -> Tensor: ...
 
 
 class SparseAttention(Protocol):
-    """(out float32 [B, H, dims], lse float32 [B, H]): one softmax a head over all segments and the
-    sink.
+    """(out [B, H, dims], lse float32 [B, H]): one softmax a head over all segments and the sink.
+
+    q and out are float32, or bfloat16, as served: of these a kernel takes all 512 dims only.
     """
 
     def __call__(
@@ -80,8 +84,8 @@ class SparseAttention(Protocol):
 
 
 class WindowAttention(Protocol):
-    """(out float32 [T, H, dims], lse float32 [T, H]) of the last T positions of a context, each
-    over its window.
+    """(out float32 [T, H, dims], lse float32 [T, H]) of the last T positions of a context (int64
+    slots, -1 = dead), each over its window. q float32 [T, H, 512] or [T, H, 64].
     """
 
     def __call__(
@@ -98,14 +102,14 @@ class WindowAttention(Protocol):
 
 
 class PageDigest(Protocol):
-    """int64 [N] digests of whole pages, bound to the position of every byte."""
+    """int64 [N] digests of whole pages (int64 [N]), bound to the position of every byte."""
 
     def __call__(self, src: LayerView, pages: Tensor) -> Tensor: ...
 
 
 class PageCopy(Protocol):
-    """Copies page rows between uint8 [page, layer, bytes] views, every layer; the shorter row
-    decides.
+    """Copies page rows (int64 [N] on each side) between uint8 [page, layer, bytes] views, every
+    layer; the shorter row decides.
     """
 
     def __call__(self, dst: Tensor, src: Tensor, dst_pages: Tensor, src_pages: Tensor) -> None: ...

@@ -92,6 +92,7 @@ def _page_copy_kernel(
         frm = tl.load(src_pages + i).to(tl.int64) * s_page + layer * s_layer
         # a row begins where its line does, its first lanes idle: no access crosses a line
         spare = (((to if BY_DST else frm) + LEAD) % LINE).to(tl.int32)
+        # int32: a row, even of joined layers, has fewer than 2**31 units
         at = block * BLOCK - spare + tl.arange(0, BLOCK)
         seen = ((at >= 0) & (at < RUN))[:, None]
         to, frm = to + at, frm + at
@@ -127,8 +128,9 @@ def page_copy_triton(
     line, lead = plan.line // kept.size, kept.words.data_ptr() % plan.line // kept.size
     blocks = -(-(run + line - 1) // plan.block)
     steps, device = len(dst_pages) * runs * blocks, (dst if dst.is_cuda else src).device
+    ids = [each.to(device).contiguous() for each in (dst_pages, src_pages)]
     _page_copy_kernel[(min(steps, plan.programs or steps),)](
-        to.words, frm.words, dst_pages.to(device), src_pages.to(device), *to.strides, *frm.strides,
+        to.words, frm.words, *ids, *to.strides, *frm.strides,
         lead, to.width, run, runs, blocks, steps, line, to.per, plan.by_dst, joined, plan.read,
         plan.write, plan.block, num_warps=plan.warps,
     )  # fmt: skip

@@ -93,6 +93,7 @@ def page_digest_triton(src: LayerView, pages: Tensor, plan: PageDigestPlan | Non
     new = torch.empty if plan.parts == 1 else torch.zeros
     out = new(len(pages), dtype=torch.int64, device=pages.device)
     (rows,) = units(src.pages[:, None])
+    pages = pages.contiguous()
     if len(pages) > 0:
         _page_digest_kernel[(len(pages) * plan.parts,)](
             rows.words.view(torch.int64), pages, out, rows.strides[0], rows.width, GOLDEN, MIX,

@@ -227,7 +227,7 @@ def sparse_attention_triton(
     first, stop = (lo, min(hi, NOPE)) if rope_only else (0, NOPE)
     acc = q.new_zeros(batch, heads, hi - lo)
     top, total = q.new_full((batch, heads, 1), -1e30), q.new_zeros(batch, heads, 1)
-    q, bias = q.contiguous(), bias.t().contiguous()
+    q, bias, sink = q.contiguous(), bias.t().contiguous(), sink.contiguous()
     for i, s in enumerate(segments):
         planes = latent_planes(s.view)
         strides = [n for p in planes for n in p.stride()[:2]]

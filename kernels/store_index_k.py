@@ -120,15 +120,15 @@ def store_index_k_triton(
 ) -> Tensor:
     """`store_index_k_ref` as one program a few rows; nothing waits for the device."""
     require()
+    slots, count = slots.contiguous(), len(slots)
     wrote = torch.empty_like(slots)
-    count = len(slots)
     if count == 0:
         return wrote
     plan = plan or store_index_k_plan(count)
     value, scale = index_planes(dst)
     fp8, native = value.dtype == torch.uint8, not INTERPRETED
     _store_index_k_kernel[(-(-count // plan.rows),)](
-        key.contiguous(), slots, live, value, scale, wrote, count, *value.stride()[:2],
+        key.contiguous(), slots, live.contiguous(), value, scale, wrote, count, *value.stride()[:2],
         scale.stride(0), dst.layout.page_tokens, fp8, MIN_ABSMAX, native, plan.start,
         plan.rows, plan.parts, vector(key), **plan.options,
     )  # fmt: skip

@@ -97,7 +97,7 @@ def store_latent_triton(
     strides = [s for p in planes for s in p.stride()[:2]]
     native = not INTERPRETED
     _store_latent_kernel[(-(-count // plan.rows),)](
-        latent.contiguous(), slots, live, *planes, count, *strides, dst.layout.page_tokens,
-        MIN_ABSMAX, native, plan.start, plan.rows, vector(latent),
+        latent.contiguous(), slots.contiguous(), live.contiguous(), *planes, count, *strides,
+        dst.layout.page_tokens, MIN_ABSMAX, native, plan.start, plan.rows, vector(latent),
         **plan.options,
     )  # fmt: skip

@@ -62,8 +62,10 @@ def _copy_rows(
     MASKED: tl.constexpr, D_TOKENS: tl.constexpr, S_TOKENS: tl.constexpr, WIDTH: tl.constexpr,
     PER: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    unit = block * BLOCK + tl.arange(0, BLOCK)
-    i, col = unit // WIDTH, unit % WIDTH
+    # int64 before the multiply; what is left for each lane to divide is small
+    first = block.to(tl.int64) * BLOCK
+    unit = (first % WIDTH).to(tl.int32) + tl.arange(0, BLOCK)
+    i, col = first // WIDTH + unit // WIDTH, unit % WIDTH
     seen = i < COUNT
     # slots of dead rows are read too, nothing at them: one load need not wait for another
     page, tok = page_and_token(tl.load(src_slots + i, mask=seen, other=0), S_TOKENS)
@@ -116,8 +118,8 @@ def token_copy_triton(
         return
     plan = plan or token_copy_plan()
     device = (dst if dst.pages.is_cuda else src).pages.device
-    to, frm = dst_slots.to(device), src_slots.to(device)
-    mask = to if live is None else live.to(device)
+    to, frm = (each.to(device).contiguous() for each in (dst_slots, src_slots))
+    mask = to if live is None else live.to(device).contiguous()
     planes = [units(dst.rows(p.name), src.rows(p.name)) for p in dst.layout.planes]
     for i in range(0, len(planes), 2):
         pair = planes[i : i + 2]

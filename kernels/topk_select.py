@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from kernels.jit import jit, next_power_of_2, require, tl
+from kernels.jit import jit, next_power_of_2, require, rows_of, tl
 
 MULTIPROCESSORS = 132
 MOST_KEPT = 16384  # entries that the merging program can hold
@@ -183,6 +183,7 @@ def _segment_kernel(
     SHORT_COLS: tl.constexpr, COLS: tl.constexpr,
 ):  # fmt: skip
     b, s = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    # positions are int32, as lengths and slots are; only what a row begins with may be more
     length, start = tl.load(lens + b), s * SEGMENT
     n = tl.minimum(length - start, SEGMENT)
     if (n > 0) | (s == 0):
@@ -251,6 +252,7 @@ def select_slots(
         raise ValueError(f"k is {k}; the kernel keeps at most {MOST} of a row")
     if width % 4:
         raise ValueError(f"rows of {width} logits; the kernel reads four at a time")
+    logits, lens, page_table = rows_of(logits), lens.contiguous(), rows_of(page_table)
     plan = plan or plan_for(batch, width, k)
     out = torch.empty((batch, k), dtype=torch.int32, device=logits.device)
     if batch == 0:

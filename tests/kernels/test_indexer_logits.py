@@ -138,6 +138,18 @@ def test_rows_may_lie_far_apart(device: str, g: torch.Generator) -> None:
     assert not wide[:, 195:].any()
 
 
+def test_arguments_may_have_gaps_but_for_the_rows_of_out(device: str, g: torch.Generator) -> None:
+    src = filled(Ops.reference(), index_layout("bf16"), 6, g)
+    table, lens = page_table(3, 6, 3, 0, g), torch.tensor([192, 5, 64], dtype=torch.int32)
+    q, weight = torch.randn(3, 2, 128, generator=g), torch.randn(3, 2, generator=g)
+    src, *given = _there(device, src, q, weight, table, lens)
+    want = indexer_logits_triton(src, *given)
+    assert torch.equal(indexer_logits_triton(src, *map(_gaps, given)), want)
+    for out in (want[:, :64], want.double(), torch.empty(192, 3, device=device).t()):
+        with pytest.raises(ValueError, match=r"^out is torch.float\d\d \[3, .*; wanted is float32"):
+            indexer_logits_triton(src, *given, out=out)
+
+
 @pytest.mark.gpu
 def test_a_row_may_begin_past_two_to_the_31(g: torch.Generator) -> None:
     if not torch.cuda.is_available():
@@ -165,6 +177,13 @@ def test_a_plan_fills_the_device_where_there_is_work_for_it(rows: int, width: in
 def test_a_chunk_that_no_warp_holds_is_refused(chunk: int) -> None:
     with pytest.raises(ValueError, match=f"a chunk of {chunk} pages; one has 1 to 32"):
         LogitsPlan(chunk, 4)
+
+
+def _gaps(x: Tensor) -> Tensor:
+    """The same numbers, every one of them far from the next."""
+    wide = x.new_zeros(*x.shape, 2)
+    wide[..., 0] = x
+    return wide[..., 0]
 
 
 def _there(device: str, src: LayerView, *rest: Tensor) -> tuple[LayerView, *tuple[Tensor, ...]]:

@@ -105,6 +105,12 @@ def test_any_numbers_of_any_length_are_cut_alike(
         assert mine == picked(row, length, k)
 
 
+def test_arguments_may_have_gaps(device: str, g: torch.Generator) -> None:
+    given = [x.to(device) for x in rows(torch.randn(WIDTH, generator=g), LENS)]
+    apart = [torch.stack([x, torch.zeros_like(x)], -1)[..., 0] for x in given]
+    assert torch.equal(select_slots(*apart, 64), select_slots(*given, 64))  # type: ignore[misc]
+
+
 @pytest.mark.parametrize(
     ("width", "k", "why"),
     [(8192, 4097, "k is 4097; the kernel keeps at most 4096"), (66, 3, "rows of 66 logits; the k")],
