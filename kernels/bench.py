@@ -69,13 +69,17 @@ class CopyFigure:
 
 
 def measure(
-    ops: Ops, load: Load | None = None, seed: int = 0, seconds: float = 0.2
+    ops: Ops, load: Load | None = None, seed: int = 0, seconds: float = 0.2, only: str = ""
 ) -> Iterator[Figure]:
-    """Times every operation of a decode step, then of a prefill chunk, for `seconds` each."""
+    """Times every operation of a decode step, then of a prefill chunk, for `seconds` each: those
+    whose name has `only` in it, in lower case.
+    """
     load = load or Load()
     g = torch.Generator().manual_seed(seed)
     for decode, cases in ((True, _decode_cases), (False, _prefill_cases)):
         for name, call in cases(ops, load, g):
+            if only not in name.lower():
+                continue
             yield Figure(name, decode, _median_s(call, seconds) * 1e3)
 
 

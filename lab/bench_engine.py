@@ -13,15 +13,17 @@ from itertools import count
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter, ValidationError
 from rich import box
 from rich.console import Group
 from rich.table import Table
 
 from lab.bench_window import STEPS, Window
-from lab.errors import TargetError
+from lab.errors import TargetError, UserError
 from lab.kernel_bench.device import described
 from lab.scenario.loader import parse_scenario
 from lab.targets import failure
+from lab.toggles.device import DEVICE
 from lab.trial import run_arm
 
 if TYPE_CHECKING:
@@ -50,7 +52,14 @@ Span = Mapping[str, Any]
 
 
 def load(sessions: int, device: str, preset: str = "reference") -> Scenario:
-    """`sessions` requests at once; their first arm with graphs, their second without."""
+    """`sessions` requests at once; their first arm with graphs, their second without. Raises
+    UserError where no device has such a name.
+    """
+    try:
+        TypeAdapter(DEVICE.domain.type).validate_python(device)
+    except ValidationError:
+        accepted = DEVICE.domain.words
+        raise UserError(f"--device: {device!r} is not accepted; accepted: {accepted}") from None
     pages = PAGES * (sessions + 2)
     text = LOAD.format(sessions=sessions, device=device, preset=preset, pages=pages)
     return parse_scenario(text, "engine")

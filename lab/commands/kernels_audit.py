@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -10,16 +9,8 @@ import typer
 from lab.commands import options as o
 from lab.commands.output import show, show_json
 
-
-class Device(StrEnum):
-    """Where the audited operations run."""
-
-    CPU = "cpu"
-    CUDA = "cuda"
-
-
 Where = Annotated[
-    Device,
+    o.Device,
     typer.Option(
         "--device",
         help="`cuda`: the compiled kernels, at large sizes. `cpu`: the reference operations, and "
@@ -38,7 +29,7 @@ Seed = Annotated[
 
 
 def audit(
-    device: Where = Device.CPU, only: Only = "", seed: Seed = 0, as_json: o.Json = False
+    device: Where = o.Device.CPU, only: Only = "", seed: Seed = 0, as_json: o.Json = False
 ) -> None:
     """Check each kernel on random and adversarial inputs, addresses beyond 32 bits, and which
     entries each index-K format selects. Exits with 1 where anything is out of bounds.

@@ -18,6 +18,13 @@ class FailOn(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+class Device(StrEnum):
+    """Where kernels are measured or checked."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
 ScenarioFile = Annotated[
     Path,
     typer.Argument(metavar="SCENARIO", help="A scenario file, or its bare name in scenarios/."),

@@ -10,14 +10,14 @@ from typing import Any
 import torch
 
 from engine.clock import wall_date
-from lab.errors import TargetError
+from lab.errors import UserError
 from lab.versions import installed
 
 
 def require() -> None:
-    """Raises TargetError where there is no CUDA device."""
+    """Raises UserError where there is no CUDA device."""
     if not torch.cuda.is_available():
-        raise TargetError("kernels are measured on a CUDA device, and there is none here")
+        raise UserError("--device cuda: there is no CUDA device here; `--device cpu` needs none")
 
 
 def settle() -> None:

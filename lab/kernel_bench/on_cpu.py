@@ -16,6 +16,7 @@ from rich.table import Table
 
 from kernels.bench import Load, measure, measure_copies
 from kernels.ops import Ops
+from lab.errors import UserError
 from lab.kernel_bench.device import described
 
 if TYPE_CHECKING:
@@ -25,17 +26,20 @@ if TYPE_CHECKING:
 
 
 def document(only: str, say: Say, load: Load | None = None, seconds: float = 0.2) -> dict[str, Any]:
-    """Milliseconds of each operation whose name has `only` in it, GB/s of each copy."""
+    """Milliseconds of each operation whose name has `only` in it, GB/s of each copy. Raises
+    UserError where there is none.
+    """
     ops, load = Ops.reference(), load or Load()
     figures, copies = [], []
-    for figure in measure(ops, load, seconds=seconds):
-        if only.lower() in figure.name.lower():
-            say(f"{figure.name}: {figure.ms:.3f} ms")
-            figures.append(asdict(figure))
+    for figure in measure(ops, load, seconds=seconds, only=only.lower()):
+        say(f"{figure.name}: {figure.ms:.3f} ms")
+        figures.append(asdict(figure))
     for copy in measure_copies(ops, seconds=seconds):
         if only.lower() in copy.name.lower():
             say(f"{copy.name}: {copy.gb_per_s:.2f} GB/s")
             copies.append(asdict(copy))
+    if not figures and not copies:
+        raise UserError(f"--only: no operation and no copy has {only!r} in its name")
     threads = torch.get_num_threads()
     about = described() | {"device": f"cpu, {threads} threads", "load": asdict(load)}
     return about | {"operations": figures, "copies": copies}

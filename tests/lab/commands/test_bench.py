@@ -77,6 +77,12 @@ def test_progress_is_silent_where_nobody_does() -> None:
     assert screen.getvalue() == ""
 
 
+def test_bench_engine_on_no_kind_of_device_names_what_is_accepted_and_no_file(kvlab) -> None:
+    said = kvlab("bench", "engine", "--device", "mars")
+    told = "--device: 'mars' is not accepted; accepted: cpu, cuda, cuda:<number>"
+    assert (said.code, said.out, said.err) == (2, "", f"kvlab: {told}\n")
+
+
 def test_bench_engine_on_a_device_that_is_not_here_is_one_line(kvlab) -> None:
     said = kvlab("bench", "engine", "--device", "cuda:9", "--sessions", "1")
     assert said.code == 2 and said.out == ""

@@ -5,14 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.lab.kernel_bench.cases import as_on_a_gpu
 
 
-def test_without_a_device_it_is_one_line_and_exit_3(kvlab) -> None:
-    said = kvlab("kernels", "bench", "--tune", "--json")
-    assert said.code == 3 and said.out == ""
-    assert said.err == "kvlab: kernels are measured on a CUDA device, and there is none here\n"
+@pytest.mark.parametrize("command", [["bench", "--tune", "--json"], ["audit", "--device", "cuda"]])
+def test_without_a_device_it_is_one_line_and_exit_2(
+    command: list[str], kvlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    said = kvlab("kernels", *command)
+    assert said.code == 2 and said.out == "" and said.err.count("\n") == 1
+    assert said.err.startswith("kvlab: --device cuda: there is no CUDA device here")
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["--device", "cpu", "--tune"], "--tune: means nothing with --device cpu"),
+        (["--device", "cpu", "--seconds", "3"], "--seconds: means nothing with --device cpu"),
+        (["--device", "cpu", "--out", "there"], "--out: means nothing with --device cpu"),
+        (["--seconds", "3"], "--seconds: means nothing without --tune"),
+    ],
+)
+def test_an_option_that_means_nothing_is_refused_in_one_line(argv, told, kvlab) -> None:
+    said = kvlab("kernels", "bench", *argv)
+    assert (said.code, said.out, said.err) == (2, "", f"kvlab: {told}\n")
 
 
 def test_a_tuning_run_prints_lines_beside_one_document(
