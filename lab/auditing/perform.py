@@ -16,7 +16,8 @@ from kernels import jit
 from kernels.audit.check import Check, Implementation, Setting, all_checks
 from kernels.audit.jaccard import overlaps
 from kernels.ops import Ops
-from lab.errors import TargetError, UserError
+from lab.errors import UserError
+from lab.kernel_bench.words import one_line
 from lab.versions import versions
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ JACCARD = "jaccard"
 
 def settings(device: str, seed: int) -> list[Setting]:
     """What is audited: on `cpu` the reference operations, and the kernels where they are
-    interpreted; on `cuda` the compiled kernels. Raises TargetError where there is no such device.
+    interpreted; on `cuda` the compiled kernels. Raises UserError where there is no such device.
     """
     if device == "cpu":
         found = [_setting("reference", device, seed)]
         return [*found, *[_setting("triton interpreted", device, seed)][: int(jit.INTERPRETED)]]
     if not torch.cuda.is_available():
-        raise TargetError("--device cuda: there is no CUDA device here; `--device cpu` needs none")
+        raise UserError("--device cuda: there is no CUDA device here; `--device cpu` needs none")
     if jit.INTERPRETED:
         raise UserError("--device cuda: TRITON_INTERPRET is set, so that nothing is compiled")
     return [_setting("triton compiled", device, seed)]
@@ -87,9 +88,7 @@ def asked_of(s: Setting, each: Check) -> dict[str, Any]:
             simplefilter("ignore")  # of numbers that are not finite: they are what is asked about
             found = each.run(s)
     except Exception as error:
-        said = [text.strip() for text in str(error).splitlines() if text.strip()] or ["nothing"]
-        told = " ... ".join(dict.fromkeys((said[0], said[-1])))  # a compiler's last line says why
-        told = f"{type(error).__name__}: {told}"
+        told = one_line(error)
         return line | {"ok": False, "error": told, "inputs": "", "measured": {}, "bound": {}}
     return line | {
         "inputs": found.inputs,

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
 
 
 def one_line(error: BaseException) -> str:
-    """An error's kind, and the first and the last line of what it says."""
-    said = str(error).strip().splitlines() or [""]
-    ends = said if len(said) < 2 else [said[0], said[-1].strip()]
-    return f"{type(error).__name__}: {' ... '.join(ends)}"[:300]
+    """An error's kind, and the first and the last line of what it says: a compiler's last says why,
+    an assertion may say nothing.
+    """
+    said = [text.strip() for text in str(error).splitlines() if text.strip()] or ["nothing"]
+    return f"{type(error).__name__}: {' ... '.join(dict.fromkeys((said[0], said[-1])))}"[:300]
 
 
 def write_json(document: Mapping[str, Any], folder: Path, name: str) -> None:

@@ -11,7 +11,7 @@ import torch
 from kernels import jit
 from kernels.audit.check import Check, Found, Setting
 from lab.auditing import perform
-from lab.errors import TargetError, UserError
+from lab.errors import UserError
 
 
 def silent(done: int, due: int) -> None:
@@ -87,7 +87,7 @@ def test_cuda_needs_a_device_and_kernels_that_are_compiled(
     checks: list[Check], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(TargetError, match="no CUDA device here"):
+    with pytest.raises(UserError, match="no CUDA device here"):
         perform.settings("cuda", 0)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(jit, "INTERPRETED", True)
