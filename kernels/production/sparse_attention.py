@@ -1,5 +1,6 @@
 """Sparse attention of whole batches in decode: 64 heads over the 512 latents that an indexer chose
-out of 16,384, alone and with the window and the c128 blocks beside them.
+out of 16,384, alone and with the window and the c128 blocks beside them; and the window alone in a
+prefill of 2,048 tokens.
 
 Rule: a row's latents lie in pages of its own, in no order; every slot is live. Scores are near each
 other but in the case of a late peak, where the kernel has to walk a row once more.
@@ -18,12 +19,14 @@ from kernels.matrix_attention import BLOCK, AttentionPlan, plan_for
 from kernels.production.case import Case, Goal, Peer
 from kernels.sparse_attention import Segment, sparse_attention_triton
 from kernels.store_latent import GROUP, LATENT, NOPE
+from kernels.window_attention import window_attention_triton
 
 HEADS = 64
 TOP = (64, 512, 16_384)  # tokens a page, latents a row, latents it chooses from
 WINDOW = (256, 128, 256)
 BLOCKS = (2, 128, 512)
 FLASHMLA_MS = {64: 0.043, 128: 0.042, 512: 0.149}
+PREFILL = (2_048, 128)  # tokens, and those that each looks back on
 GOALS = {64: 1.0, 128: 1.0, 512: 1.3}
 PEAK = 64.0  # the score of a late latent; what weights are kept relative to holds 30 above it
 Parts = tuple[tuple[int, int, int], ...]  # (tokens a page, latents a row, of how many) each
@@ -36,6 +39,19 @@ class Inputs:
     q: Tensor
     segments: tuple[Segment, ...]
     bias: Tensor
+    sink: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Prefill:
+    """Arguments of window attention: q bfloat16 [T, heads, 512], `context` int64 [T + window - 1]
+    slots, none of them dead.
+    """
+
+    q: Tensor
+    view: LayerView
+    context: Tensor
+    window: int
     sink: Tensor
 
 
@@ -52,6 +68,7 @@ def cases(device: str, small: bool = False) -> Iterator[Case]:
     top = (top[0], max(top[1], 2 * BLOCK), top[2])  # a late one is behind the first block
     size = f"{rows[0]} rows, top {top[1]}, a late peak"
     yield _case(device, rows[0], heads, (top,), size, late=True)
+    yield _window(device, heads, *((33, 16) if small else PREFILL))
 
 
 def _case(device: str, rows: int, heads: int, parts: Parts, size: str, late: bool = False) -> Case:
@@ -70,6 +87,22 @@ def _case(device: str, rows: int, heads: int, parts: Parts, size: str, late: boo
         goal=Goal(GOALS[rows], "peer") if peer else None,
         candidates={_name(p): partial(_ours, plan=p) for p in _plans(rows, heads, widest)},
         alone=partial(_ours, plan=replace(plan_for(rows, heads, widest), overlap=False)),
+        resident_bytes=moved,
+    )
+
+
+def _window(device: str, heads: int, tokens: int, window: int) -> Case:
+    moved = (tokens + window - 1) * (584 + 8) + tokens * heads * (LATENT * 4 + 4)
+    apart = replace(plan_for(tokens, heads, window), overlap=False)
+    return Case(
+        kernel="window attention",
+        size=f"{tokens:,} tokens of a prefill, window {window}",
+        make=partial(_prefill, device, heads, tokens, window),
+        ours=lambda x: window_attention_triton(x.q, x.view, x.context, x.window, x.sink),
+        plain=lambda x: _plain(_unrolled(x)),
+        moved_bytes=moved,
+        flops=2 * tokens * heads * window * 2 * LATENT,
+        alone=lambda x: _ours(_unrolled(x), apart),
         resident_bytes=moved,
     )
 
@@ -114,6 +147,23 @@ def _segment(
     chosen = torch.rand(rows, context, device=device, generator=g).topk(latents).indices
     slots = pages.gather(1, chosen // tokens) * tokens + chosen % tokens
     return Segment(view, slots.int())
+
+
+def _prefill(device: str, heads: int, tokens: int, window: int, seed: int) -> Prefill:
+    pages, page = -(-(tokens + window - 1) // WINDOW[0]), WINDOW[0]
+    x = _inputs(device, 1, heads, ((page, window, pages * page),), False, seed)
+    g = torch.Generator(device).manual_seed(seed)
+    order = 1 + torch.randperm(pages, device=device, generator=g)
+    slots = (order[:, None] * page + torch.arange(page, device=device)).flatten()
+    q = torch.randn(tokens, heads, LATENT, device=device, generator=g).div_(LATENT**0.5)
+    context = slots[: tokens + window - 1]
+    return Prefill(q.bfloat16(), x.segments[0].view, context, window, x.sink)
+
+
+def _unrolled(x: Prefill) -> Inputs:
+    """Each token's window as a row's segment."""
+    segment = Segment(x.view, x.context.unfold(0, x.window, 1).int())
+    return Inputs(x.q, (segment,), torch.zeros_like(x.sink)[:, None], x.sink)
 
 
 def _raise_last(rope: Tensor, segment: Segment) -> None:
