@@ -29,6 +29,7 @@ COPIED = {
 }
 
 Case = tuple[str, Callable[[], object]]
+Copy = tuple[str, int, Callable[[], object]]  # with the bytes that it moves
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,18 @@ def measure(
 
 
 def measure_copies(
-    ops: Ops, pages: int = 16, seed: int = 0, seconds: float = 0.2
+    ops: Ops, pages: int = 16, seed: int = 0, seconds: float = 0.2, only: str = ""
 ) -> Iterator[CopyFigure]:
     """Times copies of `pages` pages in no order between pools 16 times as large: by page rows into
-    each order of nesting, then by tokens.
+    each order of nesting, then by tokens; those whose name has `only` in it, in lower case.
     """
-    g = torch.Generator().manual_seed(seed)
+    for name, moved, run in _copies(ops, pages, torch.Generator().manual_seed(seed)):
+        if only in name.lower():
+            yield CopyFigure(name, _gb_per_s(run, moved, seconds))
+
+
+def _copies(ops: Ops, pages: int, g: torch.Generator) -> Iterator[Copy]:
+    """Each in pools of its own, which the next one need not hold."""
     for pool, layout in COPIED.items():
         to, frm = (torch.randperm(16 * pages, generator=g)[:pages] for _ in range(2))
         src = noise(layout, 16 * pages, g)
@@ -98,13 +105,13 @@ def measure_copies(
             dst = other.allocate(16 * pages)
             run = partial(ops.page_copy, other.by_page(dst), layout.by_page(src), to, frm)
             moved = pages * layout.layers * layout.page_bytes
-            yield CopyFigure(f"{pool}, pages to {order.value}", _gb_per_s(run, moved, seconds))
+            yield f"{pool}, pages to {order.value}", moved, run
         tokens = torch.arange(layout.page_tokens)
         into, out_of = ((p[:, None] * len(tokens) + tokens).flatten() for p in (to, frm))
         views = other.layer(dst, 0), layout.layer(src, 0)
         run = partial(ops.token_copy, *views, into, out_of)
         moved = len(into) * sum(p.row_bytes for p in layout.planes)
-        yield CopyFigure(f"{pool}, tokens", _gb_per_s(run, moved, seconds))
+        yield f"{pool}, tokens", moved, run
 
 
 def _gb_per_s(call: Callable[[], object], moved_bytes: int, seconds: float) -> float:

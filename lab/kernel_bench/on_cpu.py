@@ -34,10 +34,9 @@ def document(only: str, say: Say, load: Load | None = None, seconds: float = 0.2
     for figure in measure(ops, load, seconds=seconds, only=only.lower()):
         say(f"{figure.name}: {figure.ms:.3f} ms")
         figures.append(asdict(figure))
-    for copy in measure_copies(ops, seconds=seconds):
-        if only.lower() in copy.name.lower():
-            say(f"{copy.name}: {copy.gb_per_s:.2f} GB/s")
-            copies.append(asdict(copy))
+    for copy in measure_copies(ops, seconds=seconds, only=only.lower()):
+        say(f"{copy.name}: {copy.gb_per_s:.2f} GB/s")
+        copies.append(asdict(copy))
     if not figures and not copies:
         raise UserError(f"--only: no operation and no copy has {only!r} in its name")
     threads = torch.get_num_threads()
