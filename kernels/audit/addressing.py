@@ -10,76 +10,54 @@ from torch import Tensor
 
 from kernels import exact
 from kernels.audit.check import Found, Implementation, Setting, check, poisoned
-from kernels.audit.far import GIB, Far
+from kernels.audit.far import Far, zeros
 from kernels.audit.indexer_logits import index_pool
 from kernels.audit.measure import FLOAT32, apart, bytes_differing
 from kernels.cases import index_layout, latent_layout
-from kernels.defects.int32_logits_offset import row_offset, row_offsets_triton
+from kernels.defects.int32_logits_offset import row_offset
 from kernels.layout import LayerView, PageLayout
 from kernels.ops import Segment
 
 KERNELS: tuple[Implementation, ...] = ("triton interpreted", "triton compiled")
-MARK = -7.0  # an entry that nothing wrote
-BITS, ROW, ROWS = 32, 262_144, 8_195  # 1,048,576 tokens are 262,144 entries
-SMALL_BITS, SMALL_ROW, SMALL_ROWS = 16, 256, 131
+HALF = 1 << 31
+ROW, ROWS = 262_144, 8_195  # 1,048,576 tokens are 262,144 entries
+FEW = 3, (1 << 30) + 64  # rows, and entries from one to the next: a width itself fits 32 bits
+UNITS = 40  # GiB: the copies and digests count units of 16 bytes, which pass 2**31 at 32
 WHY = "an address is right or wrong"
 
 
-@check("indexer_logits", "rows x width beyond 32 bits", part="addressing")
+@check("indexer_logits", "rows x width beyond 32 bits", only=KERNELS, part="addressing")
 def logits_rows(s: Setting) -> Found:
-    """Logits into rows so far apart that their product passes 2**31; on a CPU a model of it in 16
-    bits. The twin takes the same product in so few bits.
+    """Logits into rows whose product with the width passes 2**31; interpreted into three of them,
+    in memory that is taken where it is touched. Products of int32 would lie up to 2**31 entries
+    before the first row, and there is room for them.
     """
-    large = s.large and torch.cuda.mem_get_info()[0] > 24 * GIB
-    bits, stride, rows = (BITS, ROW, ROWS) if large else (SMALL_BITS, SMALL_ROW, SMALL_ROWS)
-    g, guard = s.numbers("addressing"), 1 << (bits - 1) if not large else 0
-    src, heads = index_pool(s, "bf16", 9, g), 2
-    table = torch.randint(1, 9, (rows, 2), generator=g, dtype=torch.int32)
+    rows, stride = (ROWS, ROW) if s.large else FEW
+    g, (src, heads) = s.numbers("addressing"), (index_pool(s, "bf16", 9, s.numbers("keys")), 2)
     given = s.put(
         torch.randn(rows, heads, 128, generator=g),
         torch.randn(rows, heads, generator=g),
-        table,
+        torch.randint(1, 9, (rows, 2), generator=g, dtype=torch.int32),
         torch.full((rows,), 100, dtype=torch.int32),
     )
-    buffer = torch.full((guard + rows * stride,), MARK, device=s.device)
-    out = buffer[guard:].view(rows, stride)[:, :128]
+    buffer = zeros(s, 1, 4 * (HALF + rows * stride))[0].view(torch.float32)
+    out = buffer[HALF:].view(rows, stride)[:, :128]
     into(s, src, given, out)
-    last = slice(rows - 40, rows)
+    last = slice(max(0, rows - 40), rows)
     want, size = exact.indexer_logits(src, *(each[last] for each in given))
-    kept = [row for row in range(rows) if row_offset(row, stride, bits) == row * stride]
-    past = [row for row in kept if row * stride >= 1 << (bits - 1)]
     got = out[last].clone()
-    out.fill_(MARK)
+    out.zero_()
+    places = [HALF + row_offset(row, stride) for row in range(rows)]
+    parts = buffer.split(1 << 28) if s.large else [buffer[at : at + 128] for at in places]
     measured = {
         "error / terms": apart(got[:, :100], want[:, :100], size[:, :100]),
-        "entries outside": _changed(buffer),
-        f"far rows in place in {bits} bits": float(len(past)),
+        "entries outside": float(sum(int(part.count_nonzero()) for part in parts)),
     }
-    inputs = (
-        f"{rows:,} rows {stride:,} entries apart: {rows * stride:,} entries; in {bits} bits "
-        f"{rows - len(kept)} rows would lie elsewhere"
-    )
+    beyond = rows - -(-HALF // stride)
+    inputs = f"{rows:,} rows {stride:,} entries apart, {beyond} of them beyond 2**31: the last "
+    inputs += f"begins at {(rows - 1) * stride:,}"
     bound = dict.fromkeys(measured, 0.0) | {"error / terms": (128 + heads) * FLOAT32}
     return Found(inputs, measured, bound, WHY)
-
-
-@check("indexer_logits", "offsets of rows at 1M tokens", only=KERNELS, part="addressing")
-def offsets(s: Setting) -> Found:
-    """What a kernel computes as row x width in 64 bits, and that its twin in 32 is elsewhere; no
-    memory of that size is needed to see it.
-    """
-    numbers = (8_191, 8_192, 8_193, 16_385, 65_535)
-    (rows,) = s.put(torch.tensor(numbers, dtype=torch.int32))
-    wide, narrow = (row_offsets_triton(rows, ROW, bits).tolist() for bits in (64, 32))
-    right = [row * ROW for row in numbers]
-    pairs = list(zip(narrow, right, strict=True))
-    measured = {
-        "rows elsewhere in 64 bits": float(sum(a != b for a, b in zip(wide, right, strict=True))),
-        "far rows in place in 32 bits": float(sum(a == b for a, b in pairs[1:])),
-    }
-    inputs = f"rows {numbers[0]:,} to {numbers[-1]:,}, {ROW:,} entries apart; the first is the last"
-    inputs += " whose offset fits 32 bits"
-    return Found(inputs, measured, dict.fromkeys(measured, 0.0), WHY)
 
 
 def into(s: Setting, src: LayerView, given: list[Tensor], out: Tensor) -> None:
@@ -91,22 +69,18 @@ def into(s: Setting, src: LayerView, given: list[Tensor], out: Tensor) -> None:
         out.copy_(operation(src, *given))
 
 
-def _changed(buffer: Tensor) -> float:
-    parts = buffer.split(1 << 28)
-    return float(sum(int((part != MARK).sum()) for part in parts))
-
-
 def far_noise(s: Setting, layout: PageLayout) -> Far:
-    """A large pool whose far pages, and their near twins, hold random bytes."""
-    far, g = Far.of(s, layout), s.numbers("far")
+    """A pool large in units of 16 bytes, whose far pages and near twins hold random bytes."""
+    far, g = Far.of(s, layout, UNITS), s.numbers("far")
     noise = torch.randint(0, 256, far.near.pages.shape, generator=g, dtype=torch.uint8)
     far.fill(*s.put(noise))
     return far
 
 
-def found(far: Far, measured: dict[str, float]) -> Found:
-    """What every operation on a large pool is asked for."""
+def found(far: Far, measured: dict[str, float], unit: int = 1) -> Found:
+    """What every operation on a large pool is asked for; `unit` is in what the kernel counts."""
     inputs = f"{len(far.ids)} pages beside 2**31 bytes and at the end of a pool of {far.gib}"
+    inputs += f"; {far.largest(unit)}" if unit > 1 else ""
     most = {"error": 2.0**-19, "bf16 error": 2.0**-8}
     bound = {name: most.get(name, 0.0) for name in measured}
     return Found(inputs, measured, bound, WHY)
@@ -194,7 +168,7 @@ def page_copy(s: Setting) -> Found:
     far.view.pages[far.ids] = 0
     s.ops.page_copy(big, there, far.ids, all_of_them)
     back = bytes_differing(far.view.pages[far.ids], far.near.pages)
-    return found(far, {"bytes differing": out + back, "elsewhere": far.elsewhere()})
+    return found(far, {"bytes differing": out + back, "elsewhere": far.elsewhere()}, 16)
 
 
 def _both(far: Far, small: Tensor) -> tuple[Tensor, Tensor]:
@@ -214,7 +188,7 @@ def token_copy(s: Setting) -> Found:
     far.view.pages[far.ids[1:]] = 0
     s.ops.token_copy(far.view, far.near, at, near)
     back = bytes_differing(far.view.pages[far.ids], far.near.pages)
-    return found(far, {"bytes differing": out + back, "elsewhere": far.elsewhere()})
+    return found(far, {"bytes differing": out + back, "elsewhere": far.elsewhere()}, 16)
 
 
 @check("page_digest", "pool beyond 2 GiB", part="addressing")
@@ -225,4 +199,4 @@ def page_digest(s: Setting) -> Found:
         got = s.ops.page_digest(far.view, far.ids)
     want = [exact.page_digest(page) for page in far.near.pages]
     wrong = sum(mine != right for mine, right in zip(got.tolist(), want, strict=True))
-    return found(far, {"digests differing": float(wrong)})
+    return found(far, {"digests differing": float(wrong)}, 16)

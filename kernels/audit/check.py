@@ -58,6 +58,10 @@ class Setting:
         return layout.allocate(pages, self.device, fill)
 
 
+class NotRun(Exception):
+    """A check needs more than there is here; the text says what."""
+
+
 @dataclass(frozen=True)
 class Found:
     """What one check saw: inputs in words, numbers by name, the most that each may be, and why."""

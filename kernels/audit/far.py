@@ -1,4 +1,4 @@
-"""Pools of more than 2**31 bytes, of which only a few far pages are used.
+"""Pools of more than 2**31 bytes, or units of 16 bytes, of which only a few far pages are used.
 
 Rule: each far page has a near twin in a small pool, where no address is large.
 """
@@ -9,19 +9,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kernels.audit.check import Setting
+from kernels.audit.check import NotRun, Setting
 from kernels.layout import LayerView, PageLayout
 
 GIB = 1 << 30
 SCANNED = GIB  # bytes looked at together
+SPARE = 4 * GIB  # what looking takes, and a margin
 
 
 @dataclass(frozen=True)
 class Far:
     """A large pool of zeros, the pages of it that are used, and a small pool that has only those.
 
-    `ids` int64 [n]: pages before and after 2**31 bytes, 2**32, 2**34 where there are as many, and
-    the last ones.
+    `ids` int64 [n]: pages before and after 2**31 bytes, 2**32, 2**34, 2**35 where there are as
+    many, and the last ones.
     """
 
     view: LayerView
@@ -29,13 +30,15 @@ class Far:
     ids: Tensor
 
     @classmethod
-    def of(cls, s: Setting, layout: PageLayout) -> "Far":
-        """3 GiB on a CPU, where memory that is not touched is not taken; else 17 or 5 GiB."""
-        pages = _pool_bytes(s) // layout.page_bytes
-        beside = [n // layout.page_bytes for n in (1 << 31, 1 << 32, 1 << 34)]
+    def of(cls, s: Setting, layout: PageLayout, gib: int = 17) -> "Far":
+        """3 GiB on a CPU, where memory that is not touched is not taken; else `gib`: 17 is past
+        2**31 words of eight bytes, 40 past as many units of 16.
+        """
+        pages = (3 if s.device == "cpu" else gib) * GIB // layout.page_bytes
+        beside = [n // layout.page_bytes for n in (1 << 31, 1 << 32, 1 << 34, 1 << 35)]
         ids = [page + i for page in beside for i in (-1, 0, 1) if page + 1 < pages - 3]
         ids += [pages - 2, pages - 1]
-        view = LayerView(layout, _zeros(s, pages, layout.page_bytes))
+        view = LayerView(layout, zeros(s, pages, layout.page_bytes))
         near = layout.layer(layout.allocate(len(ids), s.device), 0)
         return cls(view, near, torch.tensor(ids, device=s.device))
 
@@ -43,6 +46,11 @@ class Far:
     def gib(self) -> str:
         """The size of the large pool."""
         return f"{len(self.view.pages) * self.view.layout.page_bytes / GIB:.0f} GiB"
+
+    def largest(self, unit: int) -> str:
+        """The offset of the last page, in units of so many bytes."""
+        last = int(self.ids[-1]) * self.view.layout.page_bytes // unit
+        return f"the last begins at {last:,} units of {unit} bytes"
 
     def fill(self, rows: Tensor) -> None:
         """Puts the pages of uint8 `rows` [n, page_bytes] in both pools."""
@@ -75,15 +83,14 @@ class Far:
         return [start + i for start in (*starts, page) for i in (-1, 0, 1)]
 
 
-def _zeros(s: Setting, pages: int, page_bytes: int) -> Tensor:
-    if s.device == "cpu":  # torch.zeros writes them, numpy's are mapped where they are touched
-        return torch.from_numpy(np.zeros((pages, page_bytes), dtype=np.uint8))
-    return torch.zeros((pages, page_bytes), dtype=torch.uint8, device=s.device)
-
-
-def _pool_bytes(s: Setting) -> int:
-    # on a GPU with room, past 2**31 words of eight bytes
-    if s.device == "cpu":
-        return 3 * GIB
-    free, _ = torch.cuda.mem_get_info()
-    return 17 * GIB if free > 40 * GIB else 5 * GIB
+def zeros(s: Setting, rows: int, width: int) -> Tensor:
+    """uint8 zeros [rows, width]. Raises NotRun where there is no such memory."""
+    size = rows * width
+    if s.device != "cpu":
+        if torch.cuda.mem_get_info()[0] < size + SPARE:
+            raise NotRun(f"needs {-(-(size + SPARE) // GIB)} GiB of free device memory")
+        return torch.zeros((rows, width), dtype=torch.uint8, device=s.device)
+    try:  # torch.zeros writes them, numpy's are mapped where they are touched
+        return torch.from_numpy(np.zeros((rows, width), dtype=np.uint8))
+    except MemoryError as error:
+        raise NotRun(f"needs {-(-size // GIB)} GiB of addresses, little of it touched") from error

@@ -13,7 +13,7 @@ from warnings import catch_warnings, simplefilter
 import torch
 
 from kernels import jit
-from kernels.audit.check import Check, Implementation, Setting, all_checks
+from kernels.audit.check import Check, Implementation, NotRun, Setting, all_checks
 from kernels.audit.jaccard import overlaps
 from kernels.ops import Ops
 from lab.errors import UserError
@@ -77,7 +77,7 @@ def chosen(only: str) -> list[Check]:
 
 
 def asked_of(s: Setting, each: Check) -> dict[str, Any]:
-    """One check's line; an exception is its answer."""
+    """One check's line; an exception is its answer. `ok` is None of a check that was not run."""
     line: dict[str, Any] = {
         "kernel": each.kernel,
         "check": each.name,
@@ -87,6 +87,9 @@ def asked_of(s: Setting, each: Check) -> dict[str, Any]:
         with torch.inference_mode(), catch_warnings():
             simplefilter("ignore")  # of numbers that are not finite: they are what is asked about
             found = each.run(s)
+    except NotRun as why:
+        said = f"not run: {why}"
+        return line | {"ok": None, "inputs": said, "measured": {}, "bound": {}}
     except Exception as error:
         told = one_line(error)
         return line | {"ok": False, "error": told, "inputs": "", "measured": {}, "bound": {}}
@@ -109,7 +112,8 @@ def jaccard(s: Setting) -> Iterator[dict[str, Any]]:
 
 def failed(document: dict[str, Any]) -> list[dict[str, Any]]:
     """The lines of all that is out of bounds."""
-    return [line for part in ("checks", "addressing") for line in document[part] if not line["ok"]]
+    lines = [*document["checks"], *document["addressing"]]
+    return [line for line in lines if line["ok"] is False]
 
 
 def _setting(name: Implementation, device: str, seed: int) -> Setting:

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
-from kernels.audit import addressing, gate
-from kernels.audit.check import Check, Found, Setting, all_checks
-from kernels.defects.int32_logits_offset import row_offset
+from kernels.audit import gate
+from kernels.audit.check import Check, Found, Implementation, Setting, all_checks
 from kernels.ops import Ops
 from tests.kernels.audit import twins as t
 
@@ -32,7 +30,6 @@ FAULTS: dict[str, list[dict[str, t.Twin]]] = {
     ],
     "indexer_logits: numbers at the edges": [{"indexer_logits": t.nan_hidden}],
     "indexer_logits: queries of production": [{"indexer_logits": t.a_lane_lost}],
-    "indexer_logits: rows x width beyond 32 bits": [{"indexer_logits": t.rows_in_16_bits}],
     "indexer_logits: pool beyond 2 GiB": [{"indexer_logits": t.pages_in_31_bits}],
     "topk: random logits": [{"topk_slots_v1": t.one_too_few}, {"topk_slots_v2": t.one_too_few}],
     "topk: equal logits": [{"topk_slots_v1": t.last_of_equals}],
@@ -111,22 +108,24 @@ def test_interpreted_kernels_pass(name: str, ops: Ops) -> None:
     assert found.ok, (found.measured, found.bound)
 
 
-def test_offsets_that_wrap_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    (check,) = [c for c in all_checks() if c.name == "offsets of rows at 1M tokens"]
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_rows_whose_product_wraps_are_caught(device: str) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    (check,) = [c for c in all_checks() if c.name == "rows x width beyond 32 bits"]
+    kind: Implementation = "triton compiled" if device == "cuda" else "triton interpreted"
+    for ops, ok in ((t.HEALTHY, True), (t.with_twin(indexer_logits=t.rows_in_32_bits), False)):
+        found = check.run(Setting(ops, kind, device))
+        assert found.ok == ok, found.measured
+        assert (found.measured["entries outside"] == 0.0) == ok
 
-    def wrapped(bits: dict[int, int]) -> t.Twin:
-        def offsets(rows: Tensor, width: int, asked: int) -> Tensor:
-            return torch.tensor([row_offset(row, width, bits[asked]) for row in rows.tolist()])
 
-        return offsets
-
-    for bits, ok in (
-        ({64: 64, 32: 32}, True),
-        ({64: 32, 32: 32}, False),
-        ({64: 64, 32: 64}, False),
-    ):
-        monkeypatch.setattr(addressing, "row_offsets_triton", wrapped(bits))
-        assert asked(check, t.HEALTHY).ok == ok
+@pytest.mark.kernels
+def test_interpreted_rows_do_not_wrap(ops: Ops) -> None:
+    (check,) = [c for c in all_checks() if c.name == "rows x width beyond 32 bits"]
+    found = check.run(Setting(ops, "triton interpreted"))
+    assert found.ok, (found.measured, found.bound)
+    assert "1 of them beyond 2**31" in found.inputs
 
 
 @pytest.mark.gpu

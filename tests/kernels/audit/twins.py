@@ -62,12 +62,12 @@ def last_page_unwritten(*given: Tensor) -> Tensor:
     return out
 
 
-def rows_in_16_bits(*given: Tensor, out: Tensor) -> None:
-    """Rows begin where their product with the width, in 16 bits, says."""
+def rows_in_32_bits(*given: Tensor, out: Tensor) -> None:
+    """Rows begin where their product with the width, in 32 bits, says."""
     logits = HEALTHY.indexer_logits(*given)
     flat = out.as_strided((out.storage_offset() + len(out) * out.stride(0),), (1,), 0)
     for row, values in enumerate(logits):
-        at = out.storage_offset() + row_offset(row, out.stride(0), 16)
+        at = out.storage_offset() + row_offset(row, out.stride(0))
         flat[at : at + len(values)] = values
 
 

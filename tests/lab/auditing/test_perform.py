@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from kernels import jit
-from kernels.audit.check import Check, Found, Setting
+from kernels.audit.check import Check, Found, NotRun, Setting
 from lab.auditing import perform
+from lab.auditing.tables import summary
 from lab.errors import UserError
 
 
@@ -62,6 +63,23 @@ def test_a_document_holds_every_line_and_where_it_was_made(checks: list[Check]) 
     assert (raised["ok"], raised["error"]) == (False, "ValueError: two lines ... of text")
     assert [line["check"] for line in document["addressing"]] == ["wrong"]
     assert [line["check"] for line in perform.failed(document)] == ["raises", "wrong"]
+
+
+def test_a_check_that_needs_more_than_there_is_has_neither_passed_nor_failed(
+    checks: list[Check],
+) -> None:
+    def too_large(s: Setting) -> Found:
+        raise NotRun("needs 44 GiB of free device memory")
+
+    checks[:] = [fake("far", too_large), fake("sound", found(0.5))]
+    document = perform.audit("cpu", "", 0, silent)
+    far = document["checks"][0]
+    assert (far["ok"], far["inputs"]) == (None, "not run: needs 44 GiB of free device memory")
+    assert perform.failed(document) == []
+    assert [*summary(document)] == [
+        "copy: far (reference) not run: needs 44 GiB of free device memory",
+        "1 of 1 checks passed: reference",
+    ]
 
 
 def test_only_chooses_by_kernel_and_name(checks: list[Check]) -> None:
