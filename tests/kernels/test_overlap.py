@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from kernels.stored_rows import Start, StorePlan
+
 ROWS, HEADS, WIDTH, K, STEPS = 4, 64, 16, 512, 3
 PAGES = 1 + ROWS * WIDTH
 
@@ -52,6 +54,7 @@ class Chain:
     weight: Tensor
     key_slots: Tensor
     slots: Tensor
+    live: Tensor  # bool, all of both
     logits: Tensor
     table: Tensor
     lens: Tensor
@@ -68,7 +71,8 @@ class Chain:
         new, q = index.pages.new_empty, torch.empty(ROWS, HEADS, 512, device=device).bfloat16()
         return cls(
             index, latent, q.clone(), q, q[..., :128].clone(), new(ROWS, HEADS, dtype=torch.float),
-            order[0], order[1][: ROWS * HEADS], new(ROWS, WIDTH * 64, dtype=torch.float),
+            order[0], order[1][: ROWS * HEADS], order[0] > 0,
+            new(ROWS, WIDTH * 64, dtype=torch.float),
             torch.arange(1, PAGES, device=device).view(ROWS, WIDTH).int(),
             torch.tensor([WIDTH * 64, 900, 1000, 555], device=device).int(),
             order[1][: ROWS * 64].view(ROWS, 64).int(),
@@ -97,24 +101,27 @@ class Chain:
     ) -> list[Tensor]:
         """STEPS steps, `between` after every call: (slots, output) of each."""
         found: list[Tensor] = []
-        rows, keys, latents = self.rows, self.key_slots, self.slots
-        began = "ahead" if overlap else "alone"
+        rows, keys = self.rows, self.key_slots
+        began: Start = "ahead" if overlap else "alone"
         key_plan = replace(store_index_k_plan(len(keys)), began=began)
-        latent_plan = replace(store_latent_plan(len(latents)), began=began)
+        latent_plan = replace(store_latent_plan(len(self.slots)), began=began)
         plan = replace(logits_plan(ROWS, WIDTH), overlap=overlap)
         given = self.index_q, self.weight, self.table, self.lens
-        live = keys > 0
-        for _ in range(STEPS):
-            store_index_k_triton(self.index, rows.view(-1, 128), keys, live, key_plan)
+        for step in range(STEPS):
+            # by turns right after the attention that made the rows, and right before the next one:
+            # the selection between waits for all
+            if step % 2 == 0:
+                self.keep(rows, latent_plan)
+                between()
+            store_index_k_triton(self.index, rows.view(-1, 128), keys, self.live, key_plan)
             between()
             indexer_logits_triton(self.index, *given, self.logits, plan)
             between()
             chosen = topk_slots_v2_triton(self.logits, self.lens, self.table, K)
             between()
-            store_latent_triton(
-                self.latent, rows.view(-1, 512), latents, live[: len(latents)], latent_plan
-            )
-            between()
+            if step % 2:
+                self.keep(rows, latent_plan)
+                between()
             rows, _ = sparse_attention_triton(
                 self.q, self.segments(chosen), self.bias, self.sink,
                 plan=AttentionPlan(chunk, overlap),
@@ -122,6 +129,12 @@ class Chain:
             between()
             found += [chosen, rows]
         return found
+
+    def keep(self, rows: Tensor, plan: StorePlan) -> None:
+        """Stores rows as latents."""
+        store_latent_triton(
+            self.latent, rows.view(-1, 512), self.slots, self.live[: len(self.slots)], plan
+        )
 
     def state(self) -> list[Tensor]:
         """What the steps wrote to."""
