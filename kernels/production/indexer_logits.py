@@ -65,6 +65,8 @@ def _case(device: str, dtype: str, rows: int, entries: int) -> Case:
         plain=_plain,
         moved_bytes=moved,
         flops=2 * rows * entries * HEADS * 128,
+        # compiled and timed it once ended in an illegal access (torch 2.11; called alone it runs)
+        compiles=fp8 or rows * entries * 128 < 2**31,
         matrix="fp8" if fp8 else "bf16",
         peer=Peer("DeepGEMM", peer) if peer else None,
         goal=_goal(fp8, entries, peer),
