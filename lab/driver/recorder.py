@@ -70,7 +70,7 @@ class Recorder:
                 turn=turn,
                 tries=self._tries[plan.index, turn],
                 status=outcome.status,
-                error=self._secret.scrub(str(outcome.error)),
+                error=self._secret.scrub_cut(str(outcome.error)),
                 sent_ns=round((outcome.sent_s - self.start_s) * NS),
                 done_ns=round((done_s - self.start_s) * NS),
             )
@@ -78,7 +78,7 @@ class Recorder:
     def received(self, plan: SessionPlan, turn: int, outcome: Outcome) -> None:
         """File what became of a turn."""
         place = plan.index, turn
-        reply = self._secret.scrubbed(_reply(plan, turn, outcome, self.start_s))
+        reply = self._secret.scrubbed(_reply(plan, turn, outcome, self.start_s, self._secret))
         self.cache_reports += outcome.received.reports_cache
         first_s = self._sent_s.get(place)
         self._file(replace(reply, tries=self._tries[place], first_sent_s=first_s))
@@ -143,12 +143,14 @@ def raw_text(ids: Sequence[int] | None) -> str | None:
         return None
 
 
-def kept(outcome: Outcome) -> tuple[str, ...]:
-    """What came of a reply that failed, as it was cut, up to ``MOST_KEPT`` characters."""
+def kept(outcome: Outcome, secret: Secret = NO_SECRET) -> tuple[str, ...]:
+    """What came of a reply that failed, as it was cut, up to ``MOST_KEPT`` characters of what is
+    left without ``secret``.
+    """
     if outcome.status not in ("transport_error", "timeout"):
         return ()
     room, chunks = MOST_KEPT, []
-    for chunk in outcome.chunks:
+    for chunk in secret.scrub_chunks(outcome.chunks):
         chunks.append(chunk[:room])
         room -= len(chunk)
         if room <= 0:
@@ -179,7 +181,7 @@ def _unfinished(plan: SessionPlan, turn: int) -> Reply:
     )
 
 
-def _reply(plan: SessionPlan, turn: int, outcome: Outcome, start_s: float) -> Reply:
+def _reply(plan: SessionPlan, turn: int, outcome: Outcome, start_s: float, secret: Secret) -> Reply:
     """An outcome on the arm's clock; a client that left on purpose is owed nothing."""
     got, usage = outcome.received, outcome.received.usage
     first_s, done_s = got.first_token_s, outcome.done_s
@@ -205,5 +207,5 @@ def _reply(plan: SessionPlan, turn: int, outcome: Outcome, start_s: float) -> Re
         last_token_s=None if last_s is None else last_s - start_s,
         gaps_ms=gaps_ms(got.token_times),
         cached_tiers=got.cached_tiers,
-        chunks=kept(outcome),
+        chunks=kept(outcome, secret),
     )

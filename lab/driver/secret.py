@@ -4,11 +4,16 @@ and nowhere else: what a server says back is stored without it.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lab.records import Reply
+
+LEAST = 8  # characters of a key that are taken for it where a text was cut
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,24 +33,48 @@ class Secret:
         if not self.value:
             return told
         if isinstance(told, str):
-            return told.replace(self.value, f"${self.variable}")
+            for form in self._forms():
+                told = told.replace(form, f"${self.variable}")
+            return told
         if isinstance(told, dict):
             return {self.scrub(key): self.scrub(value) for key, value in told.items()}
         if isinstance(told, list | tuple):
             return type(told)(self.scrub(one) for one in told)
         return told
 
+    def scrub_cut(self, told: str) -> str:
+        """A message that quotes a text cut short: without the key, nor the beginning of it."""
+        told = self.scrub(told)
+        for form in self._forms():
+            for length in range(len(form) - 1, LEAST - 1, -1):
+                told = told.replace(form[:length], f"${self.variable}")
+        return told
+
+    def scrub_chunks(self, chunks: Sequence[str]) -> tuple[str, ...]:
+        """The chunks, which are one where the key lay in any or in two of them."""
+        whole = "".join(chunks) if self.value else ""
+        clean = self.scrub(whole)
+        return tuple(chunks) if clean == whole else (clean,)
+
     def scrubbed(self, reply: Reply) -> Reply:
-        """The reply as it may be stored; its chunks are one where the key lay in two of them."""
+        """The reply as it may be stored."""
         if not self.value:
             return reply
-        whole = "".join(reply.chunks)
-        chunks = (whole,) if self.value in whole else reply.chunks
         return replace(
             reply,
-            chunks=self.scrub(chunks),
+            chunks=self.scrub_chunks(reply.chunks),
+            error=self.scrub_cut(reply.error) if reply.error else reply.error,
             **{name: self.scrub(getattr(reply, name)) for name in TEXTS},
         )
 
+    def _forms(self) -> list[str]:
+        """How a text may spell the key: as it is, as JSON escapes it, as Python quotes these."""
+        if not self.value:
+            return []
+        escaped = json.dumps(self.value)[1:-1]
+        spelled = (self.value, escaped, escaped.replace("/", r"\/"))
+        forms = {*spelled, *(repr(form)[1:-1] for form in spelled)}
+        return sorted(forms, key=lambda form: (-len(form), form))
 
-TEXTS = ("error", "content", "reasoning", "raw_text", "tool_calls", "request_id", "finish_reason")
+
+TEXTS = ("content", "reasoning", "raw_text", "tool_calls", "request_id", "finish_reason")
