@@ -21,9 +21,16 @@ INFO = ("/server_info", "/get_server_info")  # SGLang's new name and its old one
 DOCUMENTS = (MODELS, *INFO, "/version")
 PATIENCE_S = 20.0
 FORBIDDEN = (401, 403)
-HIDDEN = re.compile(
-    r"(^|_)(api_?keys?|passwords?|passphrase|secrets?|credentials?)$", re.IGNORECASE
+NAMES = (
+    r"api_?keys?|passwords?|passwd|passphrase|secrets?|credentials?|token|bearer"
+    r"|(?:hf|access|auth|bearer|api)_?token|(?:secret|access|private)_?(?:access_?)?keys?(?:_id)?"
 )
+HIDDEN = re.compile(rf"(^|[_-])({NAMES})$", re.IGNORECASE)
+OPTION = re.compile(r"--[\w-]*(?:key|token|password|secret)", re.IGNORECASE)  # of a command line
+BETWEEN = r"""["']?(?:\s*[=,:]\s*|\s+)(?!["']?--)"""
+VALUE = r"""("[^"]*"|'[^']*'|[^\s"']+)"""
+GIVEN = re.compile(f"({OPTION.pattern}{BETWEEN}){VALUE}", re.IGNORECASE)
+LEFT_OUT = "(not stored)"
 
 
 class Unreachable(Exception):
@@ -52,13 +59,30 @@ async def fetched(http: httpx.AsyncClient, url: str) -> httpx.Response | None:
 
 
 def without_secrets(document: Any) -> Any:
-    """The document without the values of its keys and passwords."""
+    """The document without the values of its keys and passwords, be they of a command line."""
     if isinstance(document, dict):
         return {
-            key: "(not stored)" if value and HIDDEN.search(str(key)) else without_secrets(value)
+            key: LEFT_OUT if _hides(str(key), value) else without_secrets(value)
             for key, value in document.items()
         }
-    return [without_secrets(one) for one in document] if isinstance(document, list) else document
+    if isinstance(document, list):
+        before = [None, *document]
+        return [
+            LEFT_OUT if _is_value(option, it) else without_secrets(it)
+            for option, it in zip(before, document, strict=False)
+        ]
+    return GIVEN.sub(rf"\1{LEFT_OUT}", document) if isinstance(document, str) else document
+
+
+def _hides(name: str, value: Any) -> bool:
+    """Whether this is a secret under its name; a switch is none."""
+    return bool(value) and not isinstance(value, bool) and HIDDEN.search(name) is not None
+
+
+def _is_value(option: Any, value: Any) -> bool:
+    """Whether an argument is the value of the secret option before it."""
+    named = isinstance(option, str) and OPTION.fullmatch(option)
+    return bool(named) and not str(value).startswith("--")
 
 
 def served_models(found: dict[str, Any]) -> list[str]:
