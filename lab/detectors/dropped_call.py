@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import CUT, text_known, visible
+from lab.detectors.surface import text_known, visible, was_cut
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -28,7 +28,7 @@ def dropped_call(reply: Reply, context: Context) -> str | None:
     """No call at all: though the prompt determines one, the end says so, or a tool was named as
     about to be called.
     """
-    if reply.tool_calls or reply.finish_reason in CUT:
+    if reply.tool_calls or was_cut(reply):
         return None
     if not text_known(reply) and reply.finish_reason == "tool_calls":
         return "finish_reason tool_calls, and no call"

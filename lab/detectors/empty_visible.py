@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import CUT
+from lab.detectors.surface import was_cut
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @detector(rank=32)
 def empty_visible(reply: Reply, context: Context) -> str | None:
     """No visible text and no call, though the server counted tokens and stopped by itself."""
-    if reply.tool_calls or (reply.content or "").strip() or reply.finish_reason in CUT:
+    if reply.tool_calls or (reply.content or "").strip() or was_cut(reply):
         return None
     if reply.completion_tokens == 0:
         return None

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import DETECTORS, Context, Detector, Kind
-from lab.detectors.surface import CUT, text_known
+from lab.detectors.surface import text_known, was_cut
 
 if TYPE_CHECKING:
     from lab.records import Finding, Reply
@@ -53,7 +53,7 @@ def as_expected(reply: Reply) -> bool:
 def cut_short(reply: Reply) -> bool:
     """Whether ``max_tokens``, or the server's abort, ended a reply that was right so far."""
     raw = reply.raw_text
-    return reply.finish_reason in CUT and raw is not None and _starts(reply, raw)
+    return was_cut(reply) and raw is not None and _starts(reply, raw)
 
 
 def _starts(reply: Reply, raw: str) -> bool:

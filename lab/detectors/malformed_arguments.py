@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import CUT, arguments_of, calls, excerpt, text_known
+from lab.detectors.surface import arguments_of, calls, excerpt, text_known, was_cut
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @detector(rank=42)
 def malformed_arguments(reply: Reply, context: Context) -> str | None:
     """A call whose arguments cannot be read, or say one thing twice."""
-    if reply.finish_reason in CUT and not text_known(reply):
+    if was_cut(reply) and not text_known(reply):
         return None  # its end is missing, and nobody knows how it would have gone on
     for name, text in calls(reply):
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.text.parser import Parsed, StreamParser, collect, parse
 from lab.detectors.base import Context, Kind, detector
-from lab.detectors.surface import CUT, calls, readable
+from lab.detectors.surface import calls, readable, was_cut
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -21,7 +21,7 @@ CHUNKS = (1, 2, 3, 5)  # characters; stream intervals at which a marker is split
 @detector(rank=60, kind=Kind.PARSER_FAULT)
 def parser_fault(reply: Reply, context: Context) -> str | None:
     """The received parts differ from the raw text's own parse, or the parse from itself."""
-    if reply.raw_text is None or reply.finish_reason in CUT:
+    if reply.raw_text is None or was_cut(reply):
         return None
     once = parse(reply.raw_text, context.tools)
     return _received_otherwise(reply, once) or _cut_otherwise(reply.raw_text, once, context)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BARS = "[｜‖|]{1,2}"
 MARKER = re.compile(rf"{BARS}\s*DSML\s*{BARS}")
 ABORT = "abort"
-CUT = ("length", ABORT)  # a reply with these did not end by itself: its limit did, or the server
+BY_ITSELF = (None, "stop", "tool_calls", "function_call")  # any other reason is somebody else's
 THINK, END_THINK = "<think>", "</think>"
 _LITERAL = re.compile(r"```.*?```|~~~.*?~~~|``[^\n]*?``|`[^`\n]*`", re.DOTALL)
 _QUOTES = "\"'\u2018\u201c\u201e\u00ab"  # that open a quotation, straight or not
@@ -45,7 +45,7 @@ def leaked(reply: Reply, marker: re.Pattern[str], what: str) -> str | None:
     """Where ``marker`` stands in the visible text of a reply that ended by itself."""
     text = visible(reply)
     found = marker.search(text)
-    if found is None or reply.finish_reason in CUT:
+    if found is None or was_cut(reply):
         return None
     where = excerpt(text, found.start())
     return f"{what} in the content, finish_reason {reply.finish_reason}: {where}"
@@ -63,6 +63,11 @@ def whole(reply: Reply) -> str:
 def text_known(reply: Reply) -> bool:
     """Whether it is known what the reply had to say: of a stranger's model it is not."""
     return bool(reply.expected_text)
+
+
+def was_cut(reply: Reply) -> bool:
+    """Whether the reply did not end by itself: its limit did, a filter, or the server."""
+    return reply.finish_reason not in BY_ITSELF
 
 
 def finished(reply: Reply) -> bool:

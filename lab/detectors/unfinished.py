@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, Kind, detector
 from lab.detectors.examine import cut_short
-from lab.detectors.surface import CUT, finished, text_known
+from lab.detectors.surface import finished, text_known, was_cut
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -24,6 +24,6 @@ def unfinished(reply: Reply, context: Context) -> str | None:
         return f"aborted by the server after {reply.completion_tokens} tokens"
     if reply.status == "ok" and cut_short(reply):
         return f"cut after {reply.completion_tokens} tokens, right so far"
-    if reply.status == "ok" and reply.finish_reason in CUT and not text_known(reply):
+    if reply.status == "ok" and was_cut(reply) and not text_known(reply):
         return f"cut after {reply.completion_tokens} tokens; what was to come is not known"
     return None

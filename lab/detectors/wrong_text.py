@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.text.parser import Parsed, parse
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import CUT, calls, excerpt, first_difference, readable
+from lab.detectors.surface import calls, excerpt, first_difference, readable, was_cut
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -26,7 +26,7 @@ def wrong_text(reply: Reply, context: Context) -> str | None:
 
 def _other_parts(reply: Reply, due: Parsed) -> str | None:
     """The first part that differs; of a reply that was cut, one that is not even a start."""
-    cut = reply.finish_reason in CUT
+    cut = was_cut(reply)
     parts = (("content", reply.content, due.content), ("reasoning", reply.reasoning, due.reasoning))
     for part, got, wanted in parts:
         said, right = got or "", wanted or ""

@@ -144,3 +144,10 @@ def test_a_long_repetition_is_a_loop_and_a_short_one_is_not() -> None:
 
 def test_scripts_that_meet_in_one_run_of_words_are_noise() -> None:
     assert [f.detector for f in found("so the ответ 世界 là")] == ["script_mix"]
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter", "repetition"])
+def test_a_reply_that_did_not_end_by_itself_is_unfinished_and_not_corrupt(reason: str) -> None:
+    found = examine(strange(content="", finish_reason=reason, expected_call=EXPECTED_CALL), CONTEXT)
+
+    assert [each.kind for each in found] == ["unfinished"]
