@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lab.exposure import is_foreign
 from lab.records import ArmHistory, SessionPlan
 from lab.registry import Registry
 from lab.rooms import names_a_room
@@ -66,7 +67,21 @@ def failure(history: ArmHistory) -> str | None:
         return None
     errors = [str(it.error) for it in history.replies if it.status == "transport_error"]
     accidents = [error for error in errors if not names_a_room(error)]
+    accidents = accidents or _in_vain(history)
     return _line(f"{SERVED_NOTHING}{accidents[0]}") if accidents else None
+
+
+def _in_vain(history: ArmHistory) -> list[str]:
+    """What the clients of somebody else's server say who all waited, and no part of a reply came:
+    a server that began to answer, or is our own, may be wedged.
+    """
+    sent = [reply for reply in history.replies if reply.status != "not_sent"]
+    if not is_foreign(history) or history.stalled is not None:
+        return []
+    in_vain = all(
+        it.status == "timeout" and it.done_s is not None and it.first_token_s is None for it in sent
+    )
+    return [str(reply.error) for reply in sent] if in_vain else []
 
 
 def _line(text: str) -> str:

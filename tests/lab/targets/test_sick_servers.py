@@ -265,6 +265,12 @@ def test_a_server_that_serves_nothing_is_to_blame() -> None:
     assert failure(driven(ILL["500"][0])) == "the engine served nothing: HTTP 500: oops"
 
 
+def test_a_server_that_never_answers_anybody_is_to_blame_and_one_that_stalls_is_not() -> None:
+    why = failure(driven(silent)) or ""
+    assert why.startswith("the engine served nothing: no answer after 0.5 s")
+    assert failure(driven(stalls)) is None
+
+
 def test_a_server_without_models_needs_the_model_s_name() -> None:
     with sick(well, documents={}) as it:
         with pytest.raises(UserError, match="`model` of the target names it"):
