@@ -102,6 +102,9 @@ class _Run:
             told = self.server.died() or f"{self._url()} does not answer: {why}"
             raise TargetError(self.key.scrub(f"arm {self.task.name!r}: {told}")) from None
         load = await self._configured(http, found)
+        beyond = self.task.workload.beyond_bundled() if self.profile is None else ""
+        if beyond and maker(found) == KVLAB:
+            raise UserError(f"arm {self.task.name!r}: {self._url()}: {beyond}")
         if maker(found) != KVLAB:
             self.recorder.plans = [_of_a_stranger(plan) for plan in self.task.plans]
         announce(self.task.plans, self.log)

@@ -12,12 +12,14 @@ import pytest
 
 from engine.api import create_app
 from engine.serving import open_engine
+from lab.errors import UserError
 from lab.judging import judge_arm
 from lab.launching import Servers
 from lab.profiles import load_profile
 from lab.targets import failure
 from lab.targets.remote import run_remote
 from lab.toggles import defaults, to_engine_config
+from lab.workloads import resolve
 from tests.engine.api.served import served
 from tests.lab.driver.sick import sick, well
 from tests.lab.targets.remotes import server, task
@@ -51,6 +53,15 @@ def test_the_text_of_a_stranger_is_not_known_and_the_due_call_is() -> None:
         replies = run_remote(task(), server(it.url)).replies
     assert {reply.expected_text for reply in replies} == {""}
     assert all(reply.expected_call for reply in replies)
+
+
+def test_a_load_that_the_bundled_model_cannot_follow_is_not_driven_against_it() -> None:
+    strangers = resolve("tool_tasks", "small", {"sessions": 1, "turns": 1})
+    asked = replace(task(), workload=strangers, plans=tuple(strangers.kept(0)))
+    with sick(well, {"/v1/models": {"data": [{"id": "kvlab", "owned_by": "kvlab"}]}}) as it:
+        with pytest.raises(UserError, match="accepted: form: manual"):
+            run_remote(asked, server(it.url))
+        assert not [caller for caller in it.heard if caller.asked]
 
 
 @pytest.mark.slow
