@@ -121,6 +121,8 @@ class Received:
                 {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
             )
         call, function = self.tool_calls[index], part.get("function") or {}
+        if part.get("id") and function.get("name") and call["id"] not in ("", part["id"]):
+            raise BrokenStream(f"{MALFORMED}: two tool calls at {index}")
         call["id"] = part.get("id") or call["id"]
         call["function"]["name"] += _utf8(function.get("name") or "")
         call["function"]["arguments"] += _utf8(function.get("arguments") or "")

@@ -17,7 +17,7 @@ from lab.detectors import Context, examine
 from lab.driver.client import Ask, ask
 from lab.driver.pace import gaps_ms
 from lab.driver.received import Received
-from lab.driver.sse import SseReader
+from lab.driver.sse import BrokenStream, SseReader
 from lab.driver.url import client
 from lab.targets.remote import run_remote
 from tests.lab.driver.servers import SCHEMAS
@@ -50,6 +50,15 @@ def test_reasoning_that_is_said_under_both_names_is_said_once() -> None:
 def test_only_parts_that_say_something_have_a_time() -> None:
     got = received({"role": "assistant", "content": ""}, {"content": "a"}, {}, {"content": "b"})
     assert (got.first_token_s, got.token_times) == (1.0, [1.0, 3.0])
+
+
+def test_two_calls_at_one_index_are_no_reply() -> None:
+    first, second = (
+        {"tool_calls": [{"index": 0, "id": name, "function": {"name": name, "arguments": "{}"}}]}
+        for name in ("look", "send")
+    )
+    with pytest.raises(BrokenStream, match="two tool calls at 0"):
+        received(first, second)
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}])
