@@ -72,6 +72,8 @@ def _token(it: Explanation) -> list[str]:
     if wrong is None:
         if it.reply.raw_text is None:
             return ["unknown: the server gave no raw text of this reply."]
+        if not it.reply.expected_text:
+            return ["unknown: nobody knows what this reply had to say."]
         return ["none: the raw text is the expected one."]
     differ = "1 token differs" if wrong.different == 1 else f"{wrong.different:,} tokens differ"
     where = f"position {wrong.position:,} of the context"

@@ -92,6 +92,13 @@ def test_a_parser_fault_points_at_the_parser() -> None:
     assert "none: the raw text is the expected one" in told and "look at the parser" in told
 
 
+def test_of_a_text_that_nobody_knows_no_first_wrong_token_is_told() -> None:
+    unknown = replace(good(0, 0), expected_text="")
+    told = text(arm(unknown), kind="parser_fault", judge="parser_fault")
+    assert "nobody knows what this reply had to say" in told
+    assert "the raw text is the expected one" not in told
+
+
 def test_a_nondeterministic_reply_points_at_the_order_of_things() -> None:
     assert "not ordered" in text(arm(good(0, 0)), kind="nondeterministic", judge="nondeterminism")
 
