@@ -77,16 +77,35 @@ class Sick:
     status: str = "404 Not Found"  # of what is not among the documents
     url: str = ""
     listening: asyncio.Server | None = None
-    connections: int = 0
+    answers: dict[asyncio.StreamWriter, asyncio.Task[None]] = field(default_factory=dict)
+
+    @property
+    def connections(self) -> int:
+        """How many there were."""
+        return len(self.answers)
 
     def close(self) -> None:
         """Nobody listens any more."""
         assert self.listening is not None
         self.listening.close()
 
+    async def hang_up(self) -> None:
+        """Close every connection, whatever was still to be sent, and wait until it is closed."""
+        while accepting := asyncio.all_tasks() - {asyncio.current_task(), *self.answers.values()}:
+            await asyncio.wait(accepting)  # asyncio loses what it is accepting when it closes
+        self.close()
+        for writer, answer in self.answers.items():
+            answer.cancel()
+            writer.transport.abort()
+        closed = (writer.wait_closed() for writer in self.answers)
+        await asyncio.gather(*closed, return_exceptions=True)
+
+    def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A connection is known from its first moment, not only once its answer is begun."""
+        self.answers[writer] = asyncio.create_task(self.answer(reader, writer))
+
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Every request of one connection."""
-        self.connections += 1
         try:
             while (caller := await self._request(reader, writer)) is not None:
                 self.heard.append(caller)
@@ -123,13 +142,13 @@ def sick(tell: Tell, documents: dict[str, Any] | None = None) -> Iterator[Sick]:
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def serve() -> None:
-        server.listening = await asyncio.start_server(server.answer, "127.0.0.1", 0)
+        server.listening = await asyncio.start_server(server.connected, "127.0.0.1", 0)
         port = server.listening.sockets[0].getsockname()[1]
         server.url = f"http://127.0.0.1:{port}"
         loops.append(asyncio.get_running_loop())
         ready.set()
         await over.wait()
-        server.listening.close()
+        await server.hang_up()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
