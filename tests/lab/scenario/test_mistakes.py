@@ -48,7 +48,10 @@ MISTAKES = {
     ),
     "unknown preset": ("reference", "referense", 6, "workload.preset", "did you mean 'reference'"),
     "unknown load": ("tool_sessions", "tool_sesions", 6, "workload.kind", "'tool_sessions'"),
-    "another load's key": ("sessions: 60", "burst: 2", 6, "unknown key", "accepted: groups, kind"),
+    "another load's key": (
+        *("sessions: 60", "burst: 2", 6, "workload.burst: unknown key"),
+        "accepted: abort_within_s, cancels, groups, kind",
+    ),
     "more turns than entries": ("sessions: 60", "turns: 40", 6, "40 turns use", ""),
     "context too long": ("sessions: 60", "max_tokens: 4000", 6, "the model's context is 8192", ""),
     "pool too small": ("concurrency: 60", "pool_pages: 5", 7, "engine.pool_pages: 5", "at least"),
