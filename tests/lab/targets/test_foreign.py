@@ -90,4 +90,4 @@ def test_nobody_at_a_url_is_told_the_same_way() -> None:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
         scenario = parse_scenario(AT.format(target=url), "url.yaml")
         left = run_arm(scenario, scenario.arms[0], 0)
-    assert str(failure(left)).startswith(f"no server: no server at {url}: ")
+    assert str(failure(left)).startswith(f"no server: {url} does not answer: ")
