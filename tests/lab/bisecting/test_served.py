@@ -21,6 +21,7 @@ from lab.targets import Task, foreign
 from tests.lab.replies import EXPECTED, TOOLS, said
 from tests.lab.samples import history
 from tests.lab.scenario.servers import served
+from tests.lab.workloads.test_schemas import collection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,6 +158,10 @@ def test_a_url_is_searched_for_what_its_load_can_flip(launched: Launched, tmp_pa
 
 
 @pytest.mark.parametrize(("kind", "exact"), [("tool_sessions", True), ("tool_tasks", False)])
-def test_a_checker_is_exact_only_where_every_text_is_known(kind: str, exact: bool) -> None:
-    scenario = parse_scenario(URL.replace("tool_sessions", kind), "url.yaml")
+def test_a_checker_is_exact_only_where_every_text_is_known(
+    kind: str, exact: bool, tmp_path: Path
+) -> None:
+    collection(tmp_path)
+    load = kind if exact else f"{kind}, data: {tmp_path}"
+    scenario = parse_scenario(URL.replace("tool_sessions", load), "url.yaml")
     assert parameters(scenario, Order()).exact is exact
