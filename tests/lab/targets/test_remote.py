@@ -23,6 +23,7 @@ from lab.workloads import resolve
 from tests.engine.api.served import served
 from tests.lab.driver.sick import sick, well
 from tests.lab.targets.remotes import server, task
+from tests.lab.workloads.test_schemas import collection
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -55,8 +56,11 @@ def test_the_text_of_a_stranger_is_not_known_and_the_due_call_is() -> None:
     assert all(reply.expected_call for reply in replies)
 
 
-def test_a_load_that_the_bundled_model_cannot_follow_is_not_driven_against_it() -> None:
-    strangers = resolve("tool_tasks", "small", {"sessions": 1, "turns": 1})
+def test_a_load_that_the_bundled_model_cannot_follow_is_not_driven_against_it(
+    tmp_path: Path,
+) -> None:
+    given = {"sessions": 1, "turns": 1, "data": collection(tmp_path)}
+    strangers = resolve("tool_tasks", "small", given)
     asked = replace(task(), workload=strangers, plans=tuple(strangers.kept(0)))
     with sick(well, {"/v1/models": {"data": [{"id": "kvlab", "owned_by": "kvlab"}]}}) as it:
         with pytest.raises(UserError, match="accepted: form: manual"):
