@@ -100,7 +100,7 @@ class _Run:
             found = await documents(http, self._paths())
         except Unreachable as why:
             told = self.server.died() or f"{self._url()} does not answer: {why}"
-            raise TargetError(self.key.scrub(f"arm {self.task.name!r}: {told}")) from None
+            raise TargetError(self.key.scrub_cut(f"arm {self.task.name!r}: {told}")) from None
         load = await self._configured(http, found)
         beyond = self.task.workload.beyond_bundled() if self.profile is None else ""
         if beyond and maker(found) == KVLAB:
@@ -117,7 +117,7 @@ class _Run:
         if self.died is None and await fetched(http, "/v1/models") is None:
             self.died = self.server.died() or "it does not answer any more"
         if self.died is not None:
-            self.log.emit("engine_died", error=self.key.scrub(self.died))
+            self.log.emit("engine_died", error=self.key.scrub_cut(self.died))
         else:
             self._count(moved(before, await counting.read()))
 
@@ -213,7 +213,9 @@ class _Run:
     def history(self, stalled: str | None, wall_s: float) -> ArmHistory:
         """The arm's record: every due reply, what the server counted, and what happened."""
         events, why = self.end or (len(self.log.events), "")
-        why = why or (f"stalled: {stalled}" if stalled else "") or self.died or ""
+        why = (
+            why or (f"stalled: {stalled}" if stalled else "") or self.key.scrub_cut(self.died or "")
+        )
         return ArmHistory(
             name=self.task.name,
             settings=self.task.settings,

@@ -261,6 +261,15 @@ def test_a_launched_server_that_dies_ends_its_arm_at_once() -> None:
     }
 
 
+def test_what_a_dying_server_said_is_kept_without_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KVLAB_TEST_KEY", "sk-very-secret-1234")
+    with sick(silent) as it:
+        processes = (Ended("--api-key sk-very-secret-1234, or sk-very-se..."),)
+        dying = server(it.url, processes=processes, api_key_env="KVLAB_TEST_KEY")
+        history = run_remote(stranger_task(timeout_s=600), dying)
+    assert "sk-very" not in str((history.replies, history.events))
+
+
 def test_a_server_that_serves_nothing_is_to_blame() -> None:
     assert failure(driven(ILL["500"][0])) == "the engine served nothing: HTTP 500: oops"
 
