@@ -44,6 +44,7 @@ EXTRA: Mapping[str, Mapping[str, Any]] = {
     KVLAB: OURS,
     "sglang": {"return_cached_tokens_details": True},
 }
+LAST_WORDS = 40  # looks, 50 ms apart, at a launched server that does not answer any more
 LOOK_S, GRACE_S = 0.5, 1.0  # between two looks at its processes; for errors that come of a death
 
 
@@ -115,11 +116,19 @@ class _Run:
         self.wall_s = clock.now()
         self._say_how_late(lateness.read())
         if self.died is None and await fetched(http, "/v1/models") is None:
-            self.died = self.server.died() or "it does not answer any more"
+            self.died = await self._last_words() or "it does not answer any more"
         if self.died is not None:
             self.log.emit("engine_died", error=self.key.scrub_cut(self.died))
         else:
             self._count(moved(before, await counting.read()))
+
+    async def _last_words(self) -> str | None:
+        """What a launched server ended of: its connections close a moment before it is gone."""
+        for _ in range(LAST_WORDS if self.server.commands else 1):
+            if (died := self.server.died()) is not None:
+                return died
+            await clock.sleep(0.05)
+        return None
 
     def _paths(self) -> list[str]:
         """The documents of the node that answers that the profile reads settings from."""
