@@ -146,6 +146,7 @@ def _times(runs: Sequence[Run]) -> dict[str, float | None]:
         "ttft_sent_ms": _median([run.truth.ttft_s * 1e3 for run in runs], 2),
         "lag_median_ms": _median([lag["median_s"] * 1e3 for lag in lags], 2),
         "lag_p99_ms": _median([lag["p99_s"] * 1e3 for lag in lags], 2),
+        "lag_worst_ms": _median([lag["worst_s"] * 1e3 for lag in lags], 2),
     }
 
 

@@ -76,7 +76,8 @@ def _notes(document: Mapping[str, Any]) -> list[Text]:
         who = f"{row['generator']} at {row['sessions']} sessions"
         if row["itl_error"] is not None and abs(row["itl_error"]) > MOST_ERROR:
             said.append(f"{who}: gaps are told wrong by more than {MOST_ERROR:.0%}")
-        lag = Lag(p99_s=(row["lag_p99_ms"] or 0.0) / 1e3)
+        p99_s, worst_s = ((row[key] or 0.0) / 1e3 for key in ("lag_p99_ms", "lag_worst_ms"))
+        lag = Lag(p99_s=p99_s, worst_s=worst_s, cores=row["cores"])
         late = warning(lag, row["requests_per_s"], row["asked_per_s"])
         said += [f"{who}: {late}"] if late else []
     return [Text(line) for line in said]

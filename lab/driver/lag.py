@@ -12,15 +12,18 @@ from array import array
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from engine.clock import cpu_s, is_virtual, now, sleep
 
 if TYPE_CHECKING:
-    from lab.records import SessionPlan
+    from lab.records import Reply, SessionPlan
 
 PERIOD_S = 0.02
-LATE_S = 0.025  # p99 from which on times of replies are the generator's rather than the server's
+LATE_S = 0.025  # p99 from which on times of replies are this machine's rather than the server's
+FULL = 0.8  # of a core: one loop has no more to give
+KEPT = 0.95  # of the configured arrivals
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Lag:
 
     @property
     def late(self) -> bool:
-        """Whether the generator is the bottleneck."""
+        """Whether times of replies include this machine's own delay."""
         return self.p99_s > LATE_S
 
 
@@ -97,15 +100,39 @@ def configured_per_s(plans: Sequence[SessionPlan]) -> float | None:
     return (len(starts) - 1) / (starts[-1] - starts[0])
 
 
-def warning(lag: Lag, achieved_per_s: float, asked_per_s: float | None = None) -> str | None:
-    """What to say of an arm whose generator was too slow for it; None where it kept up.
+def achieved_per_s(replies: Sequence[Reply], seats: int) -> float | None:
+    """The rate at which requests were first sent; None where that says nothing of the generator:
+    of fewer than two, and where all ``seats`` were taken, for then it waited for the server.
+    """
+    sent = [it for it in replies if it.tries]
+    starts = sorted(it.began_s for it in sent)
+    if len(starts) < 2 or starts[-1] <= starts[0] or _most_at_once(sent) >= seats:
+        return None
+    return (len(starts) - 1) / (starts[-1] - starts[0])
 
+
+def _most_at_once(sent: Sequence[Reply]) -> int:
+    """The most requests that were under way together."""
+    came = [(it.began_s, 1) for it in sent]
+    went = [(it.done_s, -1) for it in sent if it.done_s is not None]
+    return max(accumulate(step for _, step in sorted([*came, *went])), default=0)
+
+
+def warning(lag: Lag, achieved_per_s: float, asked_per_s: float | None = None) -> str | None:
+    """What to say of an arm that this machine was late for; None where it was not.
+
+    The generator is blamed where it used most of a core itself, or fell behind the configured
+    arrivals; otherwise others keep the machine busy, and what is known is how late that made times.
     ``asked_per_s`` is the configured arrival rate, None where the load names none.
     """
     if not lag.late:
         return None
+    behind = asked_per_s is not None and achieved_per_s < KEPT * asked_per_s
+    if lag.cores <= FULL and not behind:
+        return f"times include up to {lag.worst_s * 1e3:.0f} ms of this machine's own delay"
     asked = "" if asked_per_s is None else f" of {asked_per_s:.1f}"
     return (
         f"the load generator is the bottleneck: loop lag p99 {lag.p99_s * 1e3:.0f} ms, "
+        f"{lag.cores * 100:.0f} % of a core, "
         f"achieved {achieved_per_s:.1f}{asked} requests a second"
     )

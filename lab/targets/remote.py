@@ -18,7 +18,7 @@ from engine.errors import Stalled
 from engine.events import EventLog
 from lab.driver import Recorder, drive
 from lab.driver.client import OURS
-from lab.driver.lag import Lag, configured_per_s, warning, watching_lag
+from lab.driver.lag import Lag, achieved_per_s, configured_per_s, warning, watching_lag
 from lab.driver.url import client
 from lab.errors import TargetError, UserError
 from lab.exposure import FOREIGN
@@ -186,10 +186,13 @@ class _Run:
                 self.log.count(f"cached_tokens_{tier}", tokens)
 
     def _say_how_late(self, lag: Lag) -> None:
-        """Whether the times are the server's: a generator that is late reads replies late."""
+        """Whether the times are the server's: a machine that is late reads replies late."""
         replies = [reply for reply in self.recorder.replies() if reply.tries]
         sent, took_s = sum(reply.tries for reply in replies), self.wall_s - self.recorder.start_s
-        rate, asked = sent / took_s if took_s > 0 else 0.0, configured_per_s(self.task.plans)
+        rate = achieved_per_s(replies, int(self.task.settings["concurrency"]))
+        asked = None if rate is None else configured_per_s(self.task.plans)
+        if rate is None or asked is None:
+            rate = sent / took_s if took_s > 0 else 0.0
         self.log.remark(
             "generator",
             lag_p99_us=round(lag.p99_s * 1e6),

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from engine import clock
 from lab.bench_load.generator import plans
-from lab.driver.lag import Lag, Lateness, configured_per_s, warning, watching_lag
+from lab.driver.lag import (
+    Lag,
+    Lateness,
+    achieved_per_s,
+    configured_per_s,
+    warning,
+    watching_lag,
+)
+from lab.records import Reply
 from tests.lab.driver.servers import plans as conversations
+from tests.lab.replies import said
+
+
+def reply(session: int, **times: Any) -> Reply:
+    return replace(said("yes"), session=session, **{"tries": 1, **times})
 
 
 def test_late_wakings_are_ranked() -> None:
@@ -68,13 +84,38 @@ def test_a_generator_that_keeps_up_is_not_warned_of() -> None:
     assert warning(Lag(p99_s=0.004, samples=50), 12.0, 12.0) is None
 
 
-def test_the_warning_names_the_lag_and_both_rates() -> None:
-    late = Lag(p99_s=0.0816, samples=50)
-    assert warning(late, 61.04, 100.0) == (
-        "the load generator is the bottleneck: loop lag p99 82 ms, "
-        "achieved 61.0 of 100.0 requests a second"
+def test_a_generator_that_uses_a_core_is_the_bottleneck() -> None:
+    late = Lag(p99_s=0.0816, worst_s=0.2, samples=50, cores=0.93)
+    assert warning(late, 61.04, 61.0) == (
+        "the load generator is the bottleneck: loop lag p99 82 ms, 93 % of a core, "
+        "achieved 61.0 of 61.0 requests a second"
     )
     assert str(warning(late, 61.04)).endswith("achieved 61.0 requests a second")
+
+
+def test_a_late_generator_that_falls_behind_its_arrivals_is_the_bottleneck() -> None:
+    late = Lag(p99_s=0.0816, worst_s=0.2, samples=50, cores=0.3)
+    assert "bottleneck" in str(warning(late, 94.0, 100.0))
+    assert "bottleneck" not in str(warning(late, 96.0, 100.0))
+
+
+def test_a_busy_machine_is_not_a_slow_generator() -> None:
+    late = Lag(p99_s=0.0816, worst_s=0.2, samples=50, cores=0.3)
+    told = "times include up to 200 ms of this machine's own delay"
+    assert warning(late, 61.0) == told
+    assert warning(late, 61.0, 61.0) == told
+
+
+def test_a_rate_is_achieved_where_no_request_waited_for_a_seat() -> None:
+    replies = [reply(0, sent_s=0.0, done_s=2.0), reply(1, sent_s=0.5, done_s=9.0)]
+    assert achieved_per_s(replies, seats=3) == 2.0
+    assert achieved_per_s(replies, seats=2) is None
+    assert achieved_per_s(replies[:1], seats=3) is None
+
+
+def test_the_rate_is_that_of_the_first_tries() -> None:
+    again = reply(1, sent_s=4.0, done_s=5.0, first_sent_s=0.25, tries=2)
+    assert achieved_per_s([reply(0, sent_s=0.0, done_s=0.1), again], seats=9) == 4.0
 
 
 def test_a_rate_is_configured_where_each_arrival_is_one_request() -> None:
