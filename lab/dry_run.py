@@ -49,5 +49,6 @@ def dry_run_lines(document: Mapping[str, Any]) -> Iterator[str]:
         if not boot["commands"]:
             yield f"# {document['target']}: starts nothing; arms {arms}"
             continue
-        yield f"# boot {boot['boot']}, {boot['sessions']} sessions: arms {arms}"
+        starts = f", started {boot['starts']} times" if boot.get("starts", 1) > 1 else ""
+        yield f"# boot {boot['boot']}, {boot['sessions']} sessions{starts}: arms {arms}"
         yield from (command["line"] for command in boot["commands"])

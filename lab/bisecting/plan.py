@@ -26,11 +26,11 @@ from lab.errors import StoreError, UserError
 from lab.store import open_results
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from lab.bisect.parameters import Parameters
-    from lab.scenario.models import Scenario
+    from lab.scenario.models import Arm, Scenario
 
 RATES = (0.5, 0.17, 0.06)  # corrupt sessions with all toggles bad
 WORLDS = 8  # simulated searches a rate
@@ -96,14 +96,33 @@ def plan(file: Path, order: Order, db: Path, jobs: int) -> dict[str, Any]:
 
 
 def launched(scenario: Scenario, params: Parameters, order: Order) -> list[dict[str, Any]]:
-    """The boots of these probes with their commands, each once; none where nothing is launched."""
+    """The boots of these probes with their commands, each once; none where nothing is launched.
+
+    Each has the sessions of all its probes, and ``starts``: how often it is started meanwhile.
+    """
     if scenario.target.profile is None:
         return []
-    every = {probe.config: None for probe in first_probes(scenario, params, order)}
-    arms = [
-        arm_of(scenario, config, f"probe {number}") for number, config in enumerate(every, start=1)
-    ]
-    return list(dry_run(scenario.model_copy(update={"arms": tuple(arms)}))["boots"])
+    probes = first_probes(scenario, params, order)
+    found = dry_run(scenario.model_copy(update={"arms": tuple(_arms(scenario, probes))}))["boots"]
+    fresh, running = scenario.bisect.boots == "fresh", None
+    boot_of = {name: boot for boot in found for name in boot["arms"]}
+    for row, probe in enumerate(probes, start=1):
+        boot = boot_of[_named(row)]
+        again = len(probe.outcome) if fresh else boot is not running
+        boot["starts"] = boot.get("starts", 0) + int(again)
+        running = boot
+    return list(found)
+
+
+def _arms(scenario: Scenario, probes: Sequence[Probe]) -> Iterator[Arm]:
+    """Each probe as the arm that it is, by its row in the plan."""
+    for row, probe in enumerate(probes, start=1):
+        arm = arm_of(scenario, probe.config, _named(row))
+        yield arm.model_copy(update={"sessions": probe.sessions})
+
+
+def _named(row: int) -> str:
+    return f"probe {row}"
 
 
 def first_probes(scenario: Scenario, params: Parameters, order: Order) -> list[Probe]:

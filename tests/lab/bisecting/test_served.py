@@ -147,6 +147,18 @@ def test_a_plan_has_the_command_of_every_probe_once(launched: Launched, tmp_path
     assert launched.up == []
 
 
+@pytest.mark.parametrize(("boots", "starts"), [("shared", 1), ("fresh", 7)])
+def test_a_planned_boot_has_the_sessions_of_its_probes_and_says_how_often_it_starts(
+    boots: str, starts: int, tmp_path: Path
+) -> None:
+    order = Order(sets=(*SIZES, f"bisect.boots={boots}", "bisect.p_min=0.3"))
+    told = planned(served(tmp_path), order, Place(tmp_path / "lab.duckdb", tmp_path / "out"))
+    sessions = [probe["sessions"] for probe in told["probes"]]
+    assert sum(boot["sessions"] for boot in told["boots"]) == sum(sessions)
+    assert told["boots"][0]["sessions"] == sessions[0] == 4 * 7
+    assert told["boots"][0]["starts"] == starts
+
+
 def test_a_url_is_searched_for_what_its_load_can_flip(launched: Launched, tmp_path: Path) -> None:
     file = tmp_path / "url.yaml"
     file.write_text(URL, encoding="utf-8")
