@@ -18,18 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lab.checkpoint import tensors
+from lab.checkpoint.tokenizer import BYTES, tokenizer
 from lab.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    Tensors = Mapping[str, NDArray[np.float32]]
-
 HIDDEN, MLP, LAYERS, HEADS, KV_HEADS, HEAD_DIM = 64, 128, 2, 2, 1, 32
-BYTES = 256  # ids below are bytes
 SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 VOCAB = 272
 CONTEXT = 4096
@@ -44,11 +42,12 @@ CHAT = (
 
 def write(folder: Path, seed: int = 0) -> None:
     """Write the checkpoint and its tokenizer; raises `UserError` where that cannot be done."""
+    added = dict(enumerate(SPECIAL, start=BYTES))
     ends = {"bos_token_id": BYTES, "eos_token_id": list(ENDS), "pad_token_id": BYTES}
     texts = {
         "config.json": config() | ends,
         "generation_config.json": ends,
-        "tokenizer.json": tokenizer(),
+        "tokenizer.json": tokenizer(added, special=added),
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
             "model_max_length": CONTEXT,
@@ -62,7 +61,8 @@ def write(folder: Path, seed: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(json.dumps(text, indent=1) + "\n", encoding="utf-8")
-        (folder / "model.safetensors").write_bytes(safetensors(weights(seed)))
+        with (folder / "model.safetensors").open("wb") as file:
+            tensors.write(file, weights(seed))
     except OSError as error:
         raise UserError(f"{folder}: cannot be written: {error.strerror}") from None
 
@@ -112,54 +112,6 @@ def weights(seed: int) -> dict[str, NDArray[np.float32]]:
             found[f"{of}self_attn.{name}_proj.bias"] = np.zeros(out, np.float32)
     said = np.isin(np.arange(VOCAB), [*SAYS, *ENDS])[:, None]
     return found | {"model.norm.weight": ones, "lm_head.weight": drawn(VOCAB, HIDDEN, 4.0) * said}
-
-
-def safetensors(tensors: Tensors) -> bytes:
-    """The tensors in the safetensors format: a length, a JSON header, the bytes."""
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    at = 0
-    for name, tensor in tensors.items():
-        end = at + tensor.nbytes
-        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [at, end]}
-        at = end
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    body = b"".join(np.ascontiguousarray(it, "<f4").tobytes() for it in tensors.values())
-    return len(text).to_bytes(8, "little") + text + body
-
-
-def tokenizer() -> dict[str, Any]:
-    """A token a byte, and the special ones, in the format of the tokenizers library."""
-    added = {
-        "single_word": False,
-        "lstrip": False,
-        "rstrip": False,
-        "normalized": False,
-        "special": True,
-    }
-    bytewise = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False}
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [
-            {"id": at, "content": text, **added} for at, text in enumerate(SPECIAL, start=BYTES)
-        ],
-        "normalizer": None,
-        "pre_tokenizer": {**bytewise, "use_regex": False},
-        "post_processor": None,
-        "decoder": {**bytewise, "use_regex": False},
-        "model": {"type": "BPE", "vocab": byte_names(), "merges": []},
-    }
-
-
-def byte_names() -> dict[str, int]:
-    """The characters that stand for the 256 bytes since GPT-2: itself where it is printable, else
-    the next of those from U+0100 on.
-    """
-    shown = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    hidden = [byte for byte in range(BYTES) if byte not in shown]
-    return {chr(b if b in shown else BYTES + hidden.index(b)): b for b in range(BYTES)}
 
 
 def main() -> None:

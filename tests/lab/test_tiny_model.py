@@ -43,12 +43,6 @@ def test_a_seed_is_a_model(tmp_path: Path) -> None:
     assert a == b != c
 
 
-def test_a_token_is_a_byte() -> None:
-    names = tiny_model.byte_names()
-    assert sorted(names.values()) == list(range(256))
-    assert names["a"] == ord("a") and names["Ġ"] == ord(" ") and names["Ċ"] == ord("\n")
-
-
 def test_only_printable_ascii_and_the_end_have_a_logit(tmp_path: Path) -> None:
     tiny_model.write(tmp_path)
     heads = tensors(tmp_path)["lm_head.weight"]

@@ -1,0 +1,1 @@
+"""Files of a checkpoint as engines read them. One rule: equal contents are equal bytes."""
