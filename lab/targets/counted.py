@@ -17,7 +17,7 @@ import httpx
 
 from lab.exposure import ALWAYS_SAID, EXERCISED_BY
 from lab.profiles.readback import Readback
-from lab.targets.documents import INFO, fetched
+from lab.targets.documents import INFO, fetched, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,13 +90,13 @@ def _shipped(maker: str) -> Profile | None:
 
 async def own_counters(http: httpx.AsyncClient) -> dict[str, float]:
     """All counters of a `kvlab serve`, the ledger's too: what an arm in this process would have."""
-    answer = await fetched(http, INFO[0])
-    if answer is None or answer.status_code != httpx.codes.OK:
+    told = Readback(key="counters").of_json(read_json(await fetched(http, INFO[0])))
+    if not isinstance(told, dict):
         return {}
-    told = answer.json().get("counters", {})
     names = (*ALWAYS_SAID, *(name for names in EXERCISED_BY.values() for name in names))
     zeros = {name: 0.0 for name in names if name != "clients_left"}  # the driver's own
-    return zeros | {name: n for name, n in told.items() if not name.startswith(MAXIMUM)}
+    counted = {name: n for name, n in told.items() if isinstance(n, int | float)}
+    return zeros | {name: n for name, n in counted.items() if not name.startswith(MAXIMUM)}
 
 
 def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, int]:

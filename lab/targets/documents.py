@@ -1,5 +1,5 @@
 """What a server says of itself, before an arm. One rule: what is not there is not there: only a
-server that cannot be reached, or refuses the key, ends the arm.
+server whose list of models cannot be had, or that refuses the key for it, ends the arm.
 
 Whatever a document has under a name that is a key's or a password's is left out of what is kept.
 """
@@ -14,7 +14,7 @@ import httpx
 from lab.driver import failures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 MODELS = "/v1/models"
 INFO = ("/server_info", "/get_server_info")  # SGLang's new name and its old one: one is enough
@@ -41,7 +41,7 @@ async def documents(http: httpx.AsyncClient, more: Iterable[str] = ()) -> dict[s
     """The JSON documents that the server has, by path; raises `Unreachable`."""
     found: dict[str, Any] = {}
     asked = [path for path in more if path]
-    for path in dict.fromkeys((*asked, *DOCUMENTS)):
+    for path in dict.fromkeys((MODELS, *asked, *DOCUMENTS)):
         if path in INFO and any(known.startswith(INFO) for known in found):
             continue
         document = await _document(http, path)
@@ -56,6 +56,22 @@ async def fetched(http: httpx.AsyncClient, url: str) -> httpx.Response | None:
         return await http.get(url, timeout=PATIENCE_S)
     except httpx.HTTPError:
         return None
+
+
+def read_json(answer: httpx.Response | None) -> Any:
+    """The document of an answer; None where it is no answer, no success, or no JSON."""
+    if answer is None or answer.status_code != httpx.codes.OK:
+        return None
+    try:
+        return answer.json()
+    except (ValueError, RecursionError):
+        return None
+
+
+def info_of(found: Mapping[str, Any], path: str) -> Any:
+    """The document at ``path``; one of `INFO` is there under either of its names."""
+    names = INFO if path in INFO else (path,)
+    return next((found[name] for name in (path, *names) if name in found), None)
 
 
 def without_secrets(document: Any) -> Any:
@@ -102,17 +118,19 @@ def _cards(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def _document(http: httpx.AsyncClient, path: str) -> Any:
+    answer = await fetched(http, path) if path != MODELS else await _models(http)
+    return read_json(answer)
+
+
+async def _models(http: httpx.AsyncClient) -> httpx.Response:
+    """The answer that every server owes; raises `Unreachable`."""
     try:
-        answer = await http.get(path, timeout=PATIENCE_S)
+        answer = await http.get(MODELS, timeout=PATIENCE_S)
     except httpx.HTTPError as error:
-        raise Unreachable(f"GET {path}: {failures.broken(error, 0)}") from None
-    if answer.status_code in FORBIDDEN and path == MODELS:
-        raise Unreachable(f"GET {path}: HTTP {answer.status_code}: api_key_env names no valid key")
-    if answer.is_server_error and path == MODELS:
-        raise Unreachable(f"GET {path}: HTTP {answer.status_code}: it is not ready")
-    if answer.status_code != httpx.codes.OK:
-        return None
-    try:
-        return answer.json()
-    except (ValueError, RecursionError):
-        return None
+        raise Unreachable(f"GET {MODELS}: {failures.broken(error, 0)}") from None
+    if answer.status_code in FORBIDDEN:
+        what = "api_key_env names no valid key"
+        raise Unreachable(f"GET {MODELS}: HTTP {answer.status_code}: {what}")
+    if answer.is_server_error:
+        raise Unreachable(f"GET {MODELS}: HTTP {answer.status_code}: it is not ready")
+    return answer

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.profiles.readback import same
-from lab.targets.documents import MODELS, fetched, served_models
+from lab.targets.documents import MODELS, fetched, info_of, read_json, served_models
 
 if TYPE_CHECKING:
     import httpx
@@ -81,9 +81,5 @@ async def _effective(
         log = server.logs.get(node)
         return how.of_log(log.read_text(errors="replace")) if log and log.exists() else None
     if node == profile.endpoint:
-        return how.of_json(found.get(how.json_path))
-    answer = await fetched(http, server.urls[node] + how.json_path)
-    try:
-        return how.of_json(answer.json()) if answer is not None else None
-    except (ValueError, RecursionError):
-        return None
+        return how.of_json(info_of(found, how.json_path))
+    return how.of_json(read_json(await fetched(http, server.urls[node] + how.json_path)))

@@ -26,7 +26,15 @@ from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.bundled import load_of
 from lab.targets.counted import KVLAB, Counting, moved
-from lab.targets.documents import INFO, Unreachable, documents, fetched, maker, served_models
+from lab.targets.documents import (
+    INFO,
+    MODELS,
+    Unreachable,
+    documents,
+    fetched,
+    maker,
+    served_models,
+)
 from lab.targets.effective import Setting, model_served, settings_read
 from lab.targets.keys import secret
 
@@ -115,7 +123,7 @@ class _Run:
             await self._drive(http, load)
         self.wall_s = clock.now()
         self._say_how_late(lateness.read())
-        if self.died is None and await fetched(http, "/v1/models") is None:
+        if self.died is None and await fetched(http, MODELS) is None:
             self.died = await self._last_words() or "it does not answer any more"
         if self.died is not None:
             self.log.emit("engine_died", error=self.key.scrub_cut(self.died))
@@ -147,7 +155,7 @@ class _Run:
         load = replace(load, model=given or names[0], extra=EXTRA.get(maker(found), {}))
         self.log.emit(FOREIGN, url=self._url(), boot=self.server.boot, model=load.model)
         objects = {path: it for path, it in found.items() if isinstance(it, dict)}
-        for path in sorted(objects, key=lambda path: path not in INFO):
+        for path in sorted(objects, key=lambda path: (path not in INFO, path == MODELS)):
             info = json.dumps(self.key.scrub(objects[path]), sort_keys=True)
             self.log.remark("server_info", path=path, info=info)
         await self._compare(http, found)

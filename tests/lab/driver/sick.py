@@ -69,7 +69,9 @@ class Caller:
 
 @dataclass
 class Sick:
-    """``tell`` answers chats; ``documents`` are served by path; ``heard`` is all that was asked."""
+    """``tell`` answers chats; ``documents`` are served by path, or tell how they are; ``heard`` is
+    all that was asked.
+    """
 
     tell: Tell
     documents: dict[str, Any] = field(default_factory=lambda: {"/v1/models": {"data": [CARD]}})
@@ -121,6 +123,8 @@ class Sick:
         told = self.documents.get(caller.path)
         if told is None:
             return await caller.whole(self.status, b"{}")
+        if callable(told):
+            return await told(caller)
         body = told if isinstance(told, bytes) else json.dumps(told).encode()
         await caller.whole("200 OK", body)
 

@@ -137,3 +137,11 @@ def test_counters_of_a_json_document_are_read_by_their_key() -> None:
     with sick(tell, {"/v1/models": {"data": [CARD]}, "/stats": b'{"a": [{"hits": 3}]}'}) as it:
         history = run_remote(stranger_task(turns=1), server(it.url), mine)
     assert history.counters == {"prefix_hits": 4}
+
+
+@pytest.mark.parametrize("told", [b"no JSON", b'{"counters": 3}', b'{"counters": {"a": "b"}}'])
+def test_a_bundled_server_whose_counters_cannot_be_read_is_driven_all_the_same(told: bytes) -> None:
+    documents = {"/v1/models": {"data": [CARD | {"owned_by": "kvlab"}]}, "/server_info": told}
+    with sick(answering({}, {}), documents) as it:
+        history = run_remote(stranger_task(turns=1), server(it.url))
+    assert {reply.status for reply in history.replies} == {"ok"}

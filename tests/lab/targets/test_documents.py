@@ -4,7 +4,44 @@ from __future__ import annotations
 
 import pytest
 
-from lab.targets.documents import LEFT_OUT, without_secrets
+from lab.targets.documents import INFO, LEFT_OUT, info_of, without_secrets
+from lab.targets.remote import run_remote
+from tests.lab.driver.sick import CARD, Caller, sick, well
+from tests.lab.targets.remotes import server, stranger_task
+
+MODELS = {"/v1/models": {"data": [CARD]}}
+
+
+async def resets(caller: Caller) -> None:
+    caller.reset()
+
+
+async def cut_short(caller: Caller) -> None:
+    await caller.whole("200 OK", b'{"half":', content_length="999")
+    caller.writer.close()
+
+
+async def unwilling(caller: Caller) -> None:
+    await caller.whole("500 Internal Server Error", b"no")
+
+
+async def no_json(caller: Caller) -> None:
+    await caller.whole("200 OK", b"[" * 5000)
+
+
+@pytest.mark.parametrize("tell", [resets, cut_short, unwilling, no_json])
+def test_a_document_that_cannot_be_had_costs_no_arm(tell: object) -> None:
+    with sick(well, {**MODELS, "/server_info": tell, "/version": {"version": "1"}}) as it:
+        history = run_remote(stranger_task(turns=1), server(it.url))
+    assert {reply.status for reply in history.replies} == {"ok"}
+    told = [fields["path"] for _, kind, fields in history.events if kind == "server_info"]
+    assert told == ["/version", "/v1/models"]
+
+
+def test_what_a_server_runs_with_is_found_under_either_of_its_names() -> None:
+    assert info_of({INFO[0]: {"a": 1}}, INFO[1]) == {"a": 1}
+    assert info_of({INFO[0]: 1, INFO[1]: 2}, INFO[1]) == 2
+    assert info_of({INFO[0]: 1}, "/config") is None
 
 
 @pytest.mark.parametrize(
