@@ -13,9 +13,10 @@ from lab.bisect.notebook import Phase, Probe
 from lab.bisect.space import Config
 from lab.bisect.trials import Trial
 from lab.errors import StoreError
+from lab.store.columns import encode
 from lab.store.connection import transaction
 from lab.store.ids import BISECTION, named, new_id, now
-from lab.store.rows import RunStatus, encode
+from lab.store.rows import RunStatus
 from lab.store.trial_rows import (
     TRIAL_COLUMNS,
     StoredBisection,

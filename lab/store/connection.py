@@ -17,6 +17,11 @@ from lab.errors import StoreError
 # What DuckDB raises when the file fails under it: at once, at the commit, or ever after.
 FILE_FAILED = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 
+CONFIG = {
+    "autoinstall_known_extensions": "false",  # a results file needs none; no command downloads one
+    "pandas_analyze_sample": "0",  # columns of text are that, whatever the first rows hold
+}
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -30,8 +35,7 @@ def connect(path: Path) -> duckdb.DuckDBPyConnection:
         raise StoreError(f"{path}: cannot be opened: is a folder; name a file with --db")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # A results file needs no extension, and no command may download one.
-        return duckdb.connect(str(path), config={"autoinstall_known_extensions": "false"})
+        return duckdb.connect(str(path), config=dict(CONFIG))
     except OSError as error:
         raise StoreError(f"{path}: cannot make its folder: {error.strerror}") from error
     except duckdb.Error as error:

@@ -16,11 +16,12 @@ from lab.errors import StoreError
 from lab.records import ArmHistory, Asked, Finding, RunVerdict
 from lab.store import queries, saves
 from lab.store.bisections import Bisections
+from lab.store.columns import encode
 from lab.store.connection import connect, transaction
 from lab.store.ids import BISECTION, RUN, Kind, named, new_id, now
 from lab.store.migrations import migrate
 from lab.store.rooms import RoomPages, read_pages
-from lab.store.rows import LEGAL, RunStatus, StoredRun, encode
+from lab.store.rows import LEGAL, RunStatus, StoredRun
 
 if TYPE_CHECKING:
     from types import TracebackType

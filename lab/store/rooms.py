@@ -1,6 +1,6 @@
 """Rooms and the digests of their pages, in and out of the database.
 
-One rule: digests come in tens of thousands, so they go in and out as whole numpy columns.
+One rule: digests come in tens of thousands, so they come out as whole numpy columns.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from engine.disagg.records import RoomDigest, RoomRecord
 
@@ -21,7 +19,6 @@ ROOM_COLUMNS = (
     *("flash_bytes", "outcome", "why", "released_s", "drained_s"),
 )
 STRUCTURED = frozenset({"prefill", "decode", "moved_bytes"})
-TEXTS = ("stage", "pool")
 
 
 class Difference(NamedTuple):
@@ -43,32 +40,6 @@ class RoomPages(NamedTuple):
     compared: int
     different: int
     first: Difference | None
-
-
-def save_digests(
-    db: DuckDBPyConnection, key: tuple[str, int], digests: Sequence[RoomDigest]
-) -> None:
-    """Append an arm's digests, in order; the caller holds the transaction."""
-    if not digests:
-        return
-    named = dict(zip(RoomDigest._fields, zip(*digests, strict=True), strict=True))
-    # A text column would need pandas: numbers go in, and the few words they stand for.
-    words = {name: list(dict.fromkeys(named[name])) for name in TEXTS}
-    codes = {name: {word: i for i, word in enumerate(words[name], 1)} for name in TEXTS}
-    columns = {
-        name: np.array([codes[name][word] for word in values] if name in TEXTS else values)
-        for name, values in named.items()
-    }
-    into = ", ".join(("run", "arm", "place", *named))
-    taken = ", ".join(f"?[{name}]" if name in TEXTS else name for name in named)
-    db.register("incoming", {"place": np.arange(len(digests)), **columns})
-    try:
-        db.execute(
-            f"INSERT INTO room_digests ({into}) SELECT ?, ?, place, {taken} FROM incoming",
-            [*key, *words.values()],
-        )
-    finally:
-        db.unregister("incoming")
 
 
 def read_digests(db: DuckDBPyConnection, run: str, arm: int) -> list[RoomDigest]:

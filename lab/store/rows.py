@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from lab.records import ArmVerdict, Asked, Comparison, Finding, LateWrite, Reply
+from lab.store.columns import encode
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +28,9 @@ REPLY_COLUMNS = (
     *("last_token_s", "gaps_ms", "cached_tiers", "chunks"),
 )
 FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
+SESSION_COLUMNS = ("session", "replies_due", "first_sent_s", "last_done_s")
+TURN_COLUMNS = ("session", "turn", "expected_text", "expected_call")
+COMPARISON_COLUMNS = ("a", "b", "test", "p_value", "difference_low", "difference_high")
 VERDICT_COLUMNS = (
     *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
     *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
@@ -73,15 +77,6 @@ class StoredRun:
     arms: tuple[str, ...]
     verdicts: tuple[str, ...]  # empty until the run is judged
     asked: Asked = field(default_factory=Asked)  # empty where an older kvlab stored the run
-
-
-def encode(value: Any) -> Any:
-    """A field's value as a column takes it: text without lone surrogates, structure as JSON."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, dict | list | tuple):
-        return json.dumps(value, default=asdict)
-    return value
 
 
 def row_of(record: object, columns: Iterable[str]) -> list[Any]:
@@ -180,8 +175,5 @@ def session_rows(replies: Iterable[Reply]) -> list[list[Any]]:
 
 def turn_rows(replies: Iterable[Reply]) -> list[list[Any]]:
     """One row a turn, by session and turn: what the right reply is."""
-    rows = {
-        (reply.session, reply.turn): [encode(reply.expected_text), encode(reply.expected_call)]
-        for reply in replies
-    }
+    rows = {(it.session, it.turn): (it.expected_text, it.expected_call) for it in replies}
     return [[*turn, *rows[turn]] for turn in sorted(rows)]

@@ -1,16 +1,17 @@
 """Every statement that fills the tables, over an open connection and inside a transaction.
 
-One rule: rows go in column by column (one statement a table), so a big arm costs milliseconds.
+One rule: rows go in as whole columns (`lab.store.columns`), so a big arm costs milliseconds.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from engine.disagg.records import RoomDigest
 from lab.store import rows as r
-from lab.store.rooms import ROOM_COLUMNS, save_digests
+from lab.store.columns import insert, insert_records
+from lab.store.rooms import ROOM_COLUMNS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -18,39 +19,17 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, Comparison, Finding
 
 
-def insert(db: DuckDBPyConnection, table: str, key: Sequence[Any], rows: Sequence[r.Row]) -> None:
-    """Append ``rows``, each prefixed by ``key``, as one list a column."""
-    if not rows:
-        return
-    types = db.execute(
-        "SELECT data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index",
-        [table],
-    ).fetchall()
-    values = [f"unnest(?::{kind}[])" for (kind,) in types[len(key) :]]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    marks = ", ".join(["?"] * len(key) + values)
-    db.execute(f"INSERT INTO {table} SELECT {marks}", [*key, *columns])
-
-
-def numbered(rows: Sequence[r.Row]) -> list[list[Any]]:
-    """Rows with their position in front."""
-    return [[position, *row] for position, row in enumerate(rows)]
-
-
 def save_history(db: DuckDBPyConnection, run: str, arm: int, history: ArmHistory) -> None:
     """Every table of one arm; the caller holds the transaction."""
-    key = (run, arm)
-    insert(db, "arms", key, [r.row_of(history, r.ARM_COLUMNS)])
-    insert(db, "sessions", key, r.session_rows(history.replies))
-    insert(db, "turns", key, r.turn_rows(history.replies))
-    replies = [r.row_of(reply, r.REPLY_COLUMNS) for reply in history.replies]
-    insert(db, "replies", key, numbered(replies))
-    insert(db, "counters", key, list(history.counters.items()))
-    events = [[at_ns, kind, json.dumps(fields)] for at_ns, kind, fields in history.events]
-    insert(db, "events", key, numbered(events))
-    rooms = [r.row_of(room, ROOM_COLUMNS) for room in history.rooms]
-    insert(db, "rooms", key, numbered(rooms))
-    save_digests(db, key, history.digests)
+    key = {"run": run, "arm": arm}
+    insert_records(db, "arms", key, r.ARM_COLUMNS, [history])
+    insert(db, "sessions", key, r.SESSION_COLUMNS, r.session_rows(history.replies))
+    insert(db, "turns", key, r.TURN_COLUMNS, r.turn_rows(history.replies))
+    insert_records(db, "replies", key, r.REPLY_COLUMNS, history.replies)
+    insert(db, "counters", key, ("name", "value"), history.counters.items())
+    insert(db, "events", key, ("at_ns", "kind", "fields"), history.events)
+    insert_records(db, "rooms", key, ROOM_COLUMNS, history.rooms)
+    insert(db, "room_digests", key, RoomDigest._fields, history.digests)
 
 
 def forget_verdict(db: DuckDBPyConnection, run: str) -> None:
@@ -73,13 +52,14 @@ def save_findings(
     db: DuckDBPyConnection, key: tuple[str, int], findings: Sequence[Finding]
 ) -> None:
     """One arm's findings, in order."""
-    insert(db, "findings", key, numbered([r.row_of(it, r.FINDING_COLUMNS) for it in findings]))
+    run, arm = key
+    insert_records(db, "findings", {"run": run, "arm": arm}, r.FINDING_COLUMNS, findings)
 
 
 def save_comparisons(db: DuckDBPyConnection, run: str, pairs: Sequence[Comparison]) -> None:
     """The run's comparisons, in order."""
     rows = [[pair.a, pair.b, pair.test, pair.p_value, *pair.difference_ci95] for pair in pairs]
-    insert(db, "comparisons", (run,), numbered(rows))
+    insert(db, "comparisons", {"run": run}, r.COMPARISON_COLUMNS, rows)
 
 
 def finish(db: DuckDBPyConnection, run: str, status: r.RunStatus) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from lab.bisect.space import Config
 from lab.bisect.trials import Trial
-from lab.store.rows import RunStatus, encode
+from lab.store.columns import encode
+from lab.store.rows import RunStatus
 
 if TYPE_CHECKING:
     from datetime import datetime
