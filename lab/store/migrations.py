@@ -55,6 +55,54 @@ def schema_version(db: DuckDBPyConnection, path: str) -> int:
     return int(row[0]) if row else 0
 
 
+OBSERVED = """
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY, scenario TEXT NOT NULL, yaml TEXT NOT NULL, seed BIGINT NOT NULL,
+        versions JSON NOT NULL, status TEXT NOT NULL, started_at TIMESTAMP NOT NULL,
+        wall_s DOUBLE, virtual_s DOUBLE);
+    CREATE TABLE arms (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, name TEXT NOT NULL, settings JSON NOT NULL,
+        sessions INTEGER NOT NULL, history_digest TEXT NOT NULL, wall_s DOUBLE NOT NULL,
+        virtual_s DOUBLE NOT NULL, stalled TEXT, PRIMARY KEY (run, arm), UNIQUE (run, name));
+    CREATE TABLE sessions (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, session INTEGER NOT NULL,
+        replies_due INTEGER NOT NULL, first_sent_s DOUBLE, last_done_s DOUBLE);
+    CREATE TABLE turns (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, session INTEGER NOT NULL,
+        turn INTEGER NOT NULL, expected_text TEXT NOT NULL, expected_call JSON NOT NULL);
+    CREATE TABLE replies (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
+        session INTEGER NOT NULL, turn INTEGER NOT NULL, due BOOLEAN NOT NULL,
+        status TEXT NOT NULL, finish_reason TEXT, raw_text TEXT, content TEXT, reasoning TEXT,
+        tool_calls TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
+        cached_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
+        sent_s DOUBLE NOT NULL, first_token_s DOUBLE, done_s DOUBLE, request_id TEXT,
+        error TEXT);
+    CREATE TABLE counters (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, name TEXT NOT NULL, value BIGINT NOT NULL);
+    CREATE TABLE events (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
+        at_ns BIGINT NOT NULL, kind TEXT NOT NULL, fields JSON NOT NULL);
+"""
+CONCLUDED = """
+    CREATE TABLE findings (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
+        session INTEGER NOT NULL, turn INTEGER NOT NULL, detector TEXT NOT NULL,
+        outcome TEXT NOT NULL, detail TEXT NOT NULL, kind TEXT NOT NULL);
+    CREATE TABLE verdicts (
+        run TEXT NOT NULL, arm INTEGER NOT NULL, judged_at TIMESTAMP NOT NULL,
+        sessions INTEGER NOT NULL, sessions_corrupt INTEGER NOT NULL,
+        replies_due INTEGER NOT NULL, replies_corrupt INTEGER NOT NULL,
+        unfinished INTEGER NOT NULL, rate DOUBLE NOT NULL, ci95_low DOUBLE NOT NULL,
+        ci95_high DOUBLE NOT NULL, outcomes JSON NOT NULL, violations JSON NOT NULL,
+        exposure JSON NOT NULL, verdict TEXT NOT NULL, expected TEXT, reason TEXT NOT NULL);
+    CREATE TABLE comparisons (
+        run TEXT NOT NULL, position INTEGER NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL,
+        test TEXT NOT NULL, p_value DOUBLE NOT NULL, difference_low DOUBLE NOT NULL,
+        difference_high DOUBLE NOT NULL);
+"""
+
+
 @migration
 def m001_initial(db: DuckDBPyConnection) -> None:
     """Runs, their arms, what each arm left, and what was concluded.
@@ -63,52 +111,8 @@ def m001_initial(db: DuckDBPyConnection) -> None:
     seconds of the arm's clock unless they say ``_ns``; ``started_at`` and ``judged_at`` are UTC.
     ``tool_calls`` is text: a corrupt reply may hold JSON that no JSON column accepts.
     """
-    db.execute(
-        """
-        CREATE TABLE runs (
-            id TEXT PRIMARY KEY, scenario TEXT NOT NULL, yaml TEXT NOT NULL, seed BIGINT NOT NULL,
-            versions JSON NOT NULL, status TEXT NOT NULL, started_at TIMESTAMP NOT NULL,
-            wall_s DOUBLE, virtual_s DOUBLE);
-        CREATE TABLE arms (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, name TEXT NOT NULL, settings JSON NOT NULL,
-            sessions INTEGER NOT NULL, history_digest TEXT NOT NULL, wall_s DOUBLE NOT NULL,
-            virtual_s DOUBLE NOT NULL, stalled TEXT, PRIMARY KEY (run, arm), UNIQUE (run, name));
-        CREATE TABLE sessions (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, session INTEGER NOT NULL,
-            replies_due INTEGER NOT NULL, first_sent_s DOUBLE, last_done_s DOUBLE);
-        CREATE TABLE turns (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, session INTEGER NOT NULL,
-            turn INTEGER NOT NULL, expected_text TEXT NOT NULL, expected_call JSON NOT NULL);
-        CREATE TABLE replies (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
-            session INTEGER NOT NULL, turn INTEGER NOT NULL, due BOOLEAN NOT NULL,
-            status TEXT NOT NULL, finish_reason TEXT, raw_text TEXT, content TEXT, reasoning TEXT,
-            tool_calls TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
-            cached_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
-            sent_s DOUBLE NOT NULL, first_token_s DOUBLE, done_s DOUBLE, request_id TEXT,
-            error TEXT);
-        CREATE TABLE counters (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, name TEXT NOT NULL, value BIGINT NOT NULL);
-        CREATE TABLE events (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
-            at_ns BIGINT NOT NULL, kind TEXT NOT NULL, fields JSON NOT NULL);
-        CREATE TABLE findings (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, position INTEGER NOT NULL,
-            session INTEGER NOT NULL, turn INTEGER NOT NULL, detector TEXT NOT NULL,
-            outcome TEXT NOT NULL, detail TEXT NOT NULL, kind TEXT NOT NULL);
-        CREATE TABLE verdicts (
-            run TEXT NOT NULL, arm INTEGER NOT NULL, judged_at TIMESTAMP NOT NULL,
-            sessions INTEGER NOT NULL, sessions_corrupt INTEGER NOT NULL,
-            replies_due INTEGER NOT NULL, replies_corrupt INTEGER NOT NULL,
-            unfinished INTEGER NOT NULL, rate DOUBLE NOT NULL, ci95_low DOUBLE NOT NULL,
-            ci95_high DOUBLE NOT NULL, outcomes JSON NOT NULL, violations JSON NOT NULL,
-            exposure JSON NOT NULL, verdict TEXT NOT NULL, expected TEXT, reason TEXT NOT NULL);
-        CREATE TABLE comparisons (
-            run TEXT NOT NULL, position INTEGER NOT NULL, a TEXT NOT NULL, b TEXT NOT NULL,
-            test TEXT NOT NULL, p_value DOUBLE NOT NULL, difference_low DOUBLE NOT NULL,
-            difference_high DOUBLE NOT NULL);
-        """
-    )
+    db.execute(OBSERVED)
+    db.execute(CONCLUDED)
 
 
 @migration
