@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.probe.codes import ref_bits, symbol
-from engine.probe.text import HOLE, Entry, request
+from engine.probe.codes import HOLE, ref_bits, symbol
+from engine.probe.text import Entry, request
 from engine.text.tokenizer import ASSISTANT, decode, encode
 
 

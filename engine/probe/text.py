@@ -1,9 +1,9 @@
 """What a text must look like for the probe to be exact on it. One rule: constraints are code.
 
 The manual is the constructed model's (`engine.scribe.manual`: functions, rules, the shape of a
-reply), with three differences. Words are of ``ALPHABET``; the second value of an entry is a run of
-``HOLE``, where the model writes symbols of its own that depend on who asks; and every turn ends
-with the line of ``request``, whose reference is what they depend on. ``flaws`` says of a whole
+reply), with three differences. Words are of ``NONCE_ALPHABET``; the second value of an entry is a
+run of ``HOLE``, where the model writes symbols of its own that depend on who asks; and every turn
+ends with the line of ``request``, whose reference is what they depend on. ``flaws`` says of a whole
 conversation whether the probe is exact on it:
 
 * places that ask for a reply lie ``STRIDE`` or more tokens apart, and a reply ends ``REACH`` or
@@ -17,14 +17,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.probe.codes import HOLE, NONCE_ALPHABET, REF_LENGTH, SYMBOLS, WINDOW
 from engine.scribe import manual
 from engine.text.tokenizer import ASSISTANT, EOS, SPELLING
 
-ALPHABET = "ABCDEFGHIJ0123456789"
-SYMBOLS = "KLMNOPQRSTUVWXYZ"  # what the model writes where an entry has a hole
-HOLE = "?"
 HOLES = (15, 20)  # fewest and most in a run: two tokens before it stay in the window
-WINDOW = 22  # tokens by which a place is found, and exactly those that name an entry
 STRIDE, REACH = 230, 450
 _SAME = {ord(symbol): ord(HOLE) for symbol in SYMBOLS}  # one code for the model
 
@@ -62,7 +59,7 @@ class Entry:
 
 def request(ref: str, key: str) -> str:
     """The text right before the assistant's token in every turn; raises ``ValueError``."""
-    _word("ref", ref, manual.REFERENCE_LENGTH, manual.REFERENCE_LENGTH)
+    _word("ref", ref, REF_LENGTH, REF_LENGTH)
     return f'{{"ref":"{ref}","key":"{key}"}}'
 
 
@@ -83,8 +80,8 @@ def flaws(ids: Sequence[int]) -> list[str]:
 
 
 def _word(what: str, word: str, low: int, high: int) -> None:
-    if not low <= len(word) <= high or set(word) - set(ALPHABET):
-        raise ValueError(f"{what}: {word!r}; accepted: {low} to {high} letters of {ALPHABET}")
+    if not low <= len(word) <= high or set(word) - set(NONCE_ALPHABET):
+        raise ValueError(f"{what}: {word!r}; accepted: {low} to {high} letters of {NONCE_ALPHABET}")
 
 
 def _apart(ids: Sequence[int], anchors: Sequence[int]) -> list[str]:
