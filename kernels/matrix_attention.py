@@ -35,7 +35,6 @@ class AttentionPlan:
 
     chunk: int
     overlap: bool = True  # a launch begins while the one before it ends
-    steady: bool = True  # weights keep the first block's maximum for as long as that can hold
 
     def __post_init__(self) -> None:
         if self.chunk < BLOCK or self.chunk % BLOCK:
@@ -118,14 +117,10 @@ def _above(sink, top):
 def _walk(
     query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
     TOKENS: tl.constexpr, BLOCK: tl.constexpr, FULL: tl.constexpr, NATIVE: tl.constexpr,
-    STEADY: tl.constexpr,
 ):  # fmt: skip
-    # one softmax over latents first .. last, not yet divided: (values, its reference, its sum, how
-    # far a score is above the reference). Where STEADY the reference is the first block's maximum:
-    # nothing is scaled again, and a product runs on while the next block is decoded
+    # one softmax over latents first .. last, not yet divided: (values, its maximum, its sum)
     acc = tl.zeros((64, 512), tl.float32)
-    top, most = tl.full((64,), -1e30, tl.float32), tl.full((64, 2, 8), -1e30, tl.float32)
-    total = tl.zeros((64, 2, 8), tl.float32)
+    top, total = tl.full((64,), -1e30, tl.float32), tl.zeros((64, 2, 8), tl.float32)
     # five stages: two blocks of raw rows are on their way while one is worked on
     for start in tl.range(first, last, BLOCK, num_stages=5):
         i = start + tl.arange(0, BLOCK)
@@ -135,24 +130,14 @@ def _walk(
         words = tl.load(scale + page * scale_page + tok, mask=live, other=0)
         key = _latents(code, rope, page * code_page + tok * 576, live, words, NATIVE)
         score = _seen(tl.dot(query, key.T), live, N)
-        old = top
-        if STEADY:
-            if start == first:
-                top = tl.maximum(top, tl.max(score, axis=1))
-            most = tl.maximum(most, tl.max(score.reshape(64, 2, BLOCK // 16, 8), axis=2))
-        else:
-            top = tl.maximum(top, tl.max(score, axis=1))
+        old, top = top, tl.maximum(top, tl.max(score, axis=1))
         weight = tl.exp2(score * LOG2E - (top * LOG2E)[:, None])
         # sums that a thread can do alone; those of all threads are taken once, at the end
         part = tl.sum(weight.reshape(64, 2, BLOCK // 16, 8), axis=2)
-        if STEADY:
-            total += part
-        else:
-            fade = tl.exp2((old - top) * LOG2E)
-            total, acc = total * fade[:, None, None] + part, acc * fade[:, None]
+        fade = tl.exp2((old - top) * LOG2E)
+        total, acc = total * fade[:, None, None] + part, acc * fade[:, None]
         acc = tl.dot(weight.to(key.dtype), key, acc)
-    total = tl.sum(total.reshape(64, 16), axis=1)
-    return acc, top, total, tl.max(most.reshape(64, 16), axis=1) - top
+    return acc, top, tl.sum(total.reshape(64, 16), axis=1)
 
 
 @jit
@@ -160,7 +145,6 @@ def _attend_kernel(
     q, slots, bias, sink, out, lse, code, rope, scale, code_page, scale_page, N, H,
     place, CHUNKS: tl.constexpr, TOKENS: tl.constexpr, CHUNK: tl.constexpr, BLOCK: tl.constexpr,
     FULL: tl.constexpr, NATIVE: tl.constexpr, OVERLAP: tl.constexpr, FIRST: tl.constexpr,
-    STEADY: tl.constexpr,
 ):  # fmt: skip
     # latents CHUNK * y .. of one segment
     b, h = tl.program_id(0).to(tl.int64), tl.program_id(2) * 64 + tl.arange(0, 64)
@@ -179,18 +163,10 @@ def _attend_kernel(
     below = tl.load(sink + h, mask=real, other=0.0)
     query = tl.load(q + row[:, None] * 512 + c, mask=real[:, None], other=0.0)
     query = query if NATIVE else query.to(tl.float32)
-    acc, top, total, above = _walk(
+    acc, top, total = _walk(
         query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
-        TOKENS, BLOCK, FULL, NATIVE, STEADY)  # fmt: skip
-    # 30 is far from what overflows, and a sink that `_above` cuts is to be beside the row's own
-    # maximum. A NaN among the scores does not count as above: weights show it, in either walk
-    read, near = extra > float("-inf"), above <= 30.0
-    if CHUNKS == 1:
-        near = near & (~read | (top <= -1e30) | (below <= top + extra + 80.0))
-    if STEADY and (tl.max(tl.where(near, 0, 1)) > 0):
-        acc, top, total, above = _walk(
-            query, slots, code, rope, scale, code_page, scale_page, b, first, last, N,
-            TOKENS, BLOCK, FULL, NATIVE, False)  # fmt: skip
+        TOKENS, BLOCK, FULL, NATIVE)  # fmt: skip
+    read = extra > float("-inf")
     if OVERLAP and not FIRST:
         tl.extra.cuda.gdc_wait()  # who waits for this launch waits for those before it
     top, row = top + extra, row * CHUNKS + place + tl.program_id(1)
@@ -264,7 +240,7 @@ def matrix_attention(
                 q, slots[i], bias[i], sink, part, part_lse,
                 *planes, planes[0].stride(0), planes[2].stride(0), widths[i], heads, place,
                 chunks, s.view.layout.page_tokens, p.chunk, BLOCK, widths[i] % BLOCK == 0,
-                not INTERPRETED, overlap, place == 0, p.steady, num_warps=8, **pdl,
+                not INTERPRETED, overlap, place == 0, num_warps=8, **pdl,
             )  # fmt: skip
         place += split
     if chunks > 1:

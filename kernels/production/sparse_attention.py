@@ -112,13 +112,11 @@ def _plans(rows: int, heads: int, latents: int) -> Iterator[AttentionPlan]:
     chosen, all_ = plan_for(rows, heads, latents).chunk, -(-latents // BLOCK) * BLOCK
     half = max(BLOCK, chosen // 2 // BLOCK * BLOCK)
     yield from map(AttentionPlan, sorted({half, chosen, min(2 * chosen, all_)}))
-    yield AttentionPlan(chosen, steady=False)
     yield AttentionPlan(chosen, overlap=False)
 
 
 def _name(plan: AttentionPlan) -> str:
-    scaled = "" if plan.steady else ", scaled at each block"
-    return f"chunks of {plan.chunk}{scaled}{'' if plan.overlap else ', launched apart'}"
+    return f"chunks of {plan.chunk}{'' if plan.overlap else ', launched apart'}"
 
 
 def _inputs(device: str, rows: int, heads: int, parts: Parts, late: bool, seed: int) -> Inputs:
