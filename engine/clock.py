@@ -213,6 +213,11 @@ def deadline(seconds: float) -> Callable[[], float]:
     return lambda: max(0.0, end - time.monotonic())
 
 
+def pause(seconds: float) -> None:
+    """Let real time pass while another process has what this one needs; no loop may be running."""
+    time.sleep(seconds)
+
+
 def cpu_s() -> float:
     """Seconds that this process has computed, on all its threads, for durations."""
     return time.process_time()
