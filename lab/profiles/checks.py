@@ -48,7 +48,7 @@ def _nodes(profile: Profile) -> Iterator[Problem]:
     names = _names(profile)
     yield from _known(("endpoint",), (profile.endpoint,), names)
     texts = tuple(profile.params)
-    everywhere = ("this_python", *texts, *profile.ports)
+    everywhere = ("this_python", "here", *texts, *profile.ports)
     yield from _filled(("model",), profile.model, ("this_python", *texts))
     for position, node in enumerate(profile.nodes):
         at: Path = ("nodes", position)
@@ -61,6 +61,10 @@ def _nodes(profile: Profile) -> Iterator[Problem]:
         yield from _filled((*at, "cwd"), node.cwd, accepted)
     for position, word in enumerate(profile.build):
         yield from _filled(("build", position), word, (DEFECT, *everywhere))
+    for name, fault in profile.faults.items():
+        for variable, text in fault.env.items():
+            yield from _filled(("faults", name, "env", variable), text, everywhere)
+        yield from _regex(("faults", name, "rows"), fault.rows, groups=1)
 
 
 def _command(

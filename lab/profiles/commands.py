@@ -5,6 +5,7 @@ Placeholders in the words of a command:
     {param}           a parameter of the profile
     {port}            the node's own port; {node.port}, {node.name} those of any node
     {this_python}     the interpreter that kvlab runs under
+    {here}            the folder of the profile's file
     {toggles*}        the words of the toggles that concern the node
     {build*}          the words of the build; {defect} in them is each of its defects
     {param*}          a parameter, read as a shell would: none, one or many words
@@ -59,7 +60,7 @@ def commands(
     left out has its default. ``ports`` holds each of ``profile.ports``. Raises `UserError`.
     """
     if build and not profile.build:
-        raise UserError(f"profile {profile.name}: takes no build; its server is what it is")
+        _one_fault(profile, build)
     known = _known(profile, params, ports)
     asked = {key: settings.get(key, found.default) for key, found in profile.toggles.items()}
     return tuple(_command(profile, node, asked, known, build) for node in profile.nodes)
@@ -86,6 +87,15 @@ def model_name(profile: Profile, params: Mapping[str, str]) -> str:
     return _fill(profile.model, _known(profile, params, {}))
 
 
+def _one_fault(profile: Profile, build: Sequence[str]) -> None:
+    """Raise `UserError` unless the build is one of the profile's faults."""
+    accepted = ", ".join(profile.faults)
+    if not accepted:
+        raise UserError(f"profile {profile.name}: takes no build; its server is what it is")
+    if len(build) > 1 or build[0] not in profile.faults:
+        raise UserError(f"profile {profile.name}: a build is one of {accepted}")
+
+
 def _known(profile: Profile, params: Mapping[str, str], ports: Mapping[str, int]) -> dict[str, str]:
     """What each placeholder stands for."""
     for name in params:
@@ -96,7 +106,7 @@ def _known(profile: Profile, params: Mapping[str, str], ports: Mapping[str, int]
     for name, value in given.items():
         if value is None:
             raise UserError(f"profile {profile.name}: parameter {name!r} must be given")
-    python = {"this_python": sys.executable}
+    python = {"this_python": sys.executable, "here": str(profile.path.parent.resolve())}
     texts = {name: _fill(value or "", python) for name, value in given.items()}
     numbers = {name: str(port) for name, port in ports.items()}
     return {**python, **numbers, **texts}
@@ -124,6 +134,8 @@ def _command(
     env = {name: _fill(text, mine) for name, text in node.env.items()}
     for key, value in asked.items():
         env |= profile.variables(key, value, node)
+    for fault in (profile.faults[name] for name in build if not profile.build):
+        env |= {name: _fill(text, mine).strip() for name, text in fault.env.items()}
     return NodeCommand(node.name, tuple(argv), env, _fill(node.cwd, mine))
 
 

@@ -93,12 +93,25 @@ class Exposure(Frozen):
         return {name: len(re.findall(regex, text)) for name, regex in self.logs.items()}
 
 
+class Fault(Frozen):
+    """What a build may put into a server that is not ours: variables for all of its nodes.
+
+    ``rows`` finds in the log of the endpoint what the fault tells of itself: a pattern with one
+    group, a JSON object.
+    """
+
+    about: str
+    env: dict[str, str]
+    rows: str
+
+
 class Profile(Frozen):
     """One kind of server. Nodes start in their order, each once the one before it is ready.
 
     ``params`` are texts by name, None where the user must give one; ``build`` is the command's
-    words for each defect of a build, none where the server takes no build; ``engine`` is said of a
-    server that is the bundled engine.
+    words for each defect of a build, none where the server takes no build; ``faults`` are what a
+    build of another server may hold, one of them; ``engine`` is said of a server that is the
+    bundled engine.
     """
 
     name: Name
@@ -109,6 +122,7 @@ class Profile(Frozen):
     endpoint: str
     model: str = ""
     build: Words = ()
+    faults: dict[Name, Fault] = {}
     engine: OurEngine | None = None
     options: dict[Name, ProfileToggle] = Field(default={}, alias="toggles")
     readbacks: dict[str, Readback] = Field(default={}, alias="readback")

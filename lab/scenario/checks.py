@@ -125,10 +125,13 @@ def _clock(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _build(scenario: Scenario) -> Iterator[Problem]:
-    if scenario.build and not scenario.target.takes_build:
-        what = f"{scenario.target.name} takes no build: its server is what it is"
+    target, ours = scenario.target, scenario.target.takes_build
+    if scenario.build and not ours and not target.faults:
+        what = f"{target.name} takes no build: its server is what it is"
         yield Problem(("build",), what, "none, or the target bundled or kvlab_serve")
-    known = tuple(catalog())
+    elif len(scenario.build) > 1 and not ours:
+        yield Problem(("build",), f"{target.name} takes one fault at a time")
+    known = tuple(catalog()) if ours else target.faults or tuple(catalog())
     for index, name in enumerate(scenario.build):
         if name not in known:
             yield Problem(

@@ -36,6 +36,7 @@ from lab.targets.documents import (
     served_models,
 )
 from lab.targets.effective import Setting, model_served, settings_read
+from lab.targets.fault_log import FaultLog
 from lab.targets.keys import secret
 
 if TYPE_CHECKING:
@@ -119,10 +120,12 @@ class _Run:
         announce(self.task.plans, self.log)
         counting = Counting(http, self.server, self.profile, maker(found))
         before = await counting.read()
+        faults = FaultLog(self.server, self.profile, self.task.build)
         async with watching_lag() as lateness:
             await self._drive(http, load)
         self.wall_s = clock.now()
         self._say_how_late(lateness.read())
+        faults.tell(self.log)
         if self.died is None and await fetched(http, MODELS) is None:
             self.died = await self._last_words() or "it does not answer any more"
         if self.died is not None:

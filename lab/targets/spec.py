@@ -54,6 +54,11 @@ class TargetSpec:
         return self.bundled or bool(self.profile and self.profile.build)
 
     @property
+    def faults(self) -> tuple[str, ...]:
+        """What a build may hold where the server is not our engine: one of these."""
+        return tuple(self.profile.faults) if self.profile else ()
+
+    @property
     def toggles(self) -> dict[str, Toggle]:
         """What an arm may set: every toggle of the bundled engine; elsewhere those of the load, and
         the profile's own.
