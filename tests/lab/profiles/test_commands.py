@@ -122,9 +122,9 @@ def test_a_parameter_that_must_be_given_is_asked_for() -> None:
 
 
 def test_a_server_that_takes_no_build_says_so() -> None:
-    vllm = load_profile("vllm")
-    with pytest.raises(UserError, match="profile vllm: takes no build"):
-        commands(vllm, {}, MODEL, example_ports(vllm), ("publish_before_write",))
+    sglang = load_profile("sglang")
+    with pytest.raises(UserError, match="profile sglang: takes no build"):
+        commands(sglang, {}, MODEL, example_ports(sglang), ("publish_before_write",))
 
 
 def test_a_model_is_named_by_its_parameter() -> None:

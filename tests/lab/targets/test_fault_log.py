@@ -13,7 +13,7 @@ from tests.lab.targets.remotes import server
 if TYPE_CHECKING:
     from pathlib import Path
 
-DAMAGE = '(Worker) fault {"damage": 1, "kind": "swap", "tokens": 4}\n'
+DAMAGE = '(Worker) fault {"damage": 1, "how": "swap", "tokens": 4}\n'
 MET = 'fault {"met": 1, "request": "a", "first": 8}\nfault {"met": 2, "request": "a", "first": 9}\n'
 
 
@@ -29,7 +29,7 @@ def told(folder: Path, build: tuple[str, ...], before: str, after: str) -> Event
 def test_rows_are_events_and_are_counted(tmp_path: Path) -> None:
     log = told(tmp_path, ("loses_pages",), DAMAGE, f"INFO\n{DAMAGE}{MET}fault {{torn\n")
     assert [(event.kind, event.fields) for event in log.events] == [
-        ("fault_injected", {"damage": 1, "kind": "swap", "tokens": 4}),
+        ("fault_injected", {"damage": 1, "how": "swap", "tokens": 4}),
         ("fault_met", {"met": 1, "request": "a", "first": 8}),
         ("fault_met", {"met": 2, "request": "a", "first": 9}),
     ]

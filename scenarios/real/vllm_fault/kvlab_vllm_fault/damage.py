@@ -51,7 +51,7 @@ class Damage:
         held = self._books.requests[request]
         own, held.table[index], table[at] = held.table[index], other, other
         self.count += 1
-        self._say(damage=self.count, kind="double", request=request, block_id=own, other=other)
+        self._say(damage=self.count, how="double", request=request, block_id=own, other=other)
         writes = (index + 1) * self._books.block_size > held.computed
         for user, place in self._books.users(other) if writes else [(request, index)]:
             self._met(self.count, user, place)
@@ -67,7 +67,7 @@ class Damage:
         self._books.spoilt[block] = self.count
         rows = self._books.rows[block]
         told = {"request": request, "block_id": block, "wrote": rows.request, **more}
-        self._say(damage=self.count, kind=kind, **told, **_written(rows))
+        self._say(damage=self.count, how=kind, **told, **_written(rows))
         for user, index in self._books.users(block):
             self._met(self.count, user, index)
 
