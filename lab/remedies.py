@@ -23,6 +23,8 @@ def explained(key: str, settings: Mapping[str, Any], counters: Counters) -> str:
 
 def no_restore(settings: Mapping[str, Any], counters: Counters) -> str:
     """Why nothing came back from the host: it was full, or empty, or nobody asked."""
+    if "evicted_tokens" in counters:
+        return _no_restore_elsewhere(counters["evicted_tokens"])
     evicted, backed = counters.get("evicted_pages", 0), counters.get("pages_backed_up", 0)
     left = f"{evicted:,} pages evicted, {backed:,} backed up"
     if refused := counters.get("load_backs_refused", 0):
@@ -38,6 +40,15 @@ def no_restore(settings: Mapping[str, Any], counters: Counters) -> str:
     more = f"; {lost:,} left the host too, raise engine.host_ratio" if lost else ""
     remedy = "use workload.kind round_robin or a_flood_a, or workload.think_s"
     return f"{left}, and nobody came back for them: {remedy}{more}"
+
+
+def _no_restore_elsewhere(evicted: int) -> str:
+    """The same of a server that counts in tokens, and does not tell what was backed up."""
+    if not evicted:
+        remedy = "lower engine.max_total_tokens or raise workload.sessions"
+        return f"nothing left the device, 0 tokens evicted: {remedy}"
+    remedy = "use workload.kind round_robin or a_flood_a, or workload.think_s"
+    return f"{evicted:,} tokens evicted, and none came back: {remedy}"
 
 
 def _unsaved(settings: Mapping[str, Any], counters: Counters) -> str:

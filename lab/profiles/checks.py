@@ -113,6 +113,8 @@ def _readback(profile: Profile, key: str) -> Iterator[Problem]:
     yield from _known((*at, "node"), filter(None, (found.node,)), _names(profile))
     if bool(found.json_path) == bool(found.log) or bool(found.json_path) != bool(found.key):
         yield Problem(at, "is either 'json' and 'key', or 'log'")
+    if found.log and (found.given or found.step or found.means):
+        yield Problem(at, "'given', 'step' and 'means' are of a 'key', not of a 'log'")
     if found.log:
         yield from _regex((*at, "log"), found.log, groups=1)
 

@@ -2,17 +2,23 @@
 
 A readback is a key of a JSON document that a node serves (``json: /get_server_info``, ``key: a.b``,
 a number in it being a position in a list), or a pattern over a node's log, its last match counting
-(``log: regex with one group``). ``reads`` turns the server's words into ours.
+(``log: regex with one group``). ``reads`` turns the server's words into ours. Of a key three more
+things may be said: ``given``, the values that other keys of the document must not contradict for it
+to be the setting's; ``step``, the key of a number to whose multiple the server rounds down; and
+``means``, what the server makes of a word of ours, which is no other setting.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+Plain = bool | int | float | str
+Words = Annotated[tuple[str, ...], Field(strict=False)]
 AUTO = "auto"
+ABSENT = object()
 
 
 class Readback(BaseModel):
@@ -24,7 +30,10 @@ class Readback(BaseModel):
     key: str = ""
     log: str = ""
     node: str = ""
-    reads: dict[str, bool | int | float | str] = {}
+    reads: dict[str, Plain] = {}
+    given: dict[str, Plain] = {}
+    step: str = ""
+    means: dict[str, Words] = {}
 
     @property
     def where(self) -> str:
@@ -37,20 +46,26 @@ class Readback(BaseModel):
         return self.json_path.partition("?")[0] or "log"
 
     def of_json(self, document: Any) -> Any:
-        """The value in what ``json`` answered; None where the key is not there. What would hold it
-        and is null makes it null too, which ``reads`` may know as ``none``.
+        """The value in what ``json`` answered; None where the key is not there, or ``given`` says
+        that it is another's. What would hold it and is null makes it null too, which ``reads`` may
+        know as ``none``.
         """
-        found = document
-        for step in self.key.split("."):
-            if found is None and document is not None:
-                break
-            if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-                found = found[int(step)]
-            elif isinstance(found, dict) and step in found:
-                found = found[step]
-            else:
-                return None
-        return self._ours(found)
+        if any(_at(document, key) not in (ABSENT, value) for key, value in self.given.items()):
+            return None
+        found = _at(document, self.key)
+        return None if found is ABSENT else self._ours(found)
+
+    def alike(self, asked: Any, effective: Any, document: Any) -> bool:
+        """Whether the server made ``effective`` of ``asked`` as it is known to: by rounding down to
+        its step, or by another word for it.
+        """
+        if str(effective) in self.means.get(str(asked), ()):
+            return True
+        step = _at(document, self.step) if self.step else ABSENT
+        numbers = (asked, effective, step)
+        if not all(isinstance(it, int) and not isinstance(it, bool) for it in numbers):
+            return False
+        return bool(0 <= asked - effective < step)
 
     def of_log(self, text: str) -> Any:
         """The value in a node's log; None where no line matches."""
@@ -60,6 +75,21 @@ class Readback(BaseModel):
     def _ours(self, found: Any) -> Any:
         ours = {theirs.casefold(): value for theirs, value in self.reads.items()}
         return ours.get(str(found).casefold(), plain(found))
+
+
+def _at(document: Any, key: str) -> Any:
+    """What stands at a dotted key; null inside of null, ``ABSENT`` where there is no such key."""
+    found = document
+    for step in key.split("."):
+        if found is None and document is not None:
+            break
+        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        elif isinstance(found, dict) and step in found:
+            found = found[step]
+        else:
+            return ABSENT
+    return found
 
 
 def plain(found: Any) -> Any:

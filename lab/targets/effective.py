@@ -19,22 +19,26 @@ if TYPE_CHECKING:
 
 
 class Setting(NamedTuple):
-    """What a setting was asked to be and what it is, None where that is not known."""
+    """What a setting was asked to be and what it is, None where that is not known; ``alike`` where
+    the server is known to make the one of the other.
+    """
 
     key: str
     asked: Any
     effective: Any
     where: str
+    alike: bool = False
 
     @property
     def differs(self) -> bool:
         """Whether the server runs with something else."""
-        return self.effective is not None and not same(self.asked, self.effective)
+        known = self.effective is not None and not self.alike
+        return known and not same(self.asked, self.effective)
 
     def fields(self) -> dict[str, str]:
         """As an event has it."""
-        told = self._asdict() | {"asked": spelled(self.asked), "effective": spelled(self.effective)}
-        return {name: str(value) for name, value in told.items()}
+        told = {"asked": spelled(self.asked), "effective": spelled(self.effective)}
+        return {"key": self.key, **told, "where": self.where}
 
 
 async def settings_read(
@@ -51,8 +55,7 @@ async def settings_read(
     read = []
     for key, how in profile.readback.items():
         if asked.get(key) is not None:
-            effective = await _effective(http, server, profile, found, how)
-            read.append(Setting(key, asked[key], effective, how.where))
+            read.append(await _setting(key, asked[key], http, server, profile, found, how))
     return read
 
 
@@ -69,17 +72,23 @@ def spelled(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-async def _effective(
+async def _setting(
+    key: str,
+    asked: Any,
     http: httpx.AsyncClient,
     server: Server,
     profile: Profile,
     found: Mapping[str, Any],
     how: Readback,
-) -> Any:
+) -> Setting:
     node = how.node or profile.endpoint
     if how.log:
         log = server.logs.get(node)
-        return how.of_log(log.read_text(errors="replace")) if log and log.exists() else None
+        told = log.read_text(errors="replace") if log and log.exists() else ""
+        return Setting(key, asked, how.of_log(told), how.where)
     if node == profile.endpoint:
-        return how.of_json(info_of(found, how.json_path))
-    return how.of_json(read_json(await fetched(http, server.urls[node] + how.json_path)))
+        document = info_of(found, how.json_path)
+    else:
+        document = read_json(await fetched(http, server.urls[node] + how.json_path))
+    effective = how.of_json(document)
+    return Setting(key, asked, effective, how.where, how.alike(asked, effective, document))

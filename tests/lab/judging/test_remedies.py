@@ -20,6 +20,11 @@ def test_a_pool_that_evicted_nothing_is_too_large() -> None:
     assert "lower engine.pool_pages or raise workload.sessions" in said
 
 
+def test_a_server_that_counts_in_tokens_is_told_of_in_tokens() -> None:
+    assert "0 tokens evicted: lower engine.max_total_tokens" in hicache(evicted_tokens=0)
+    assert "1,200 tokens evicted, and none came back" in hicache(evicted_tokens=1200)
+
+
 def test_what_was_evicted_and_saved_was_not_asked_for_again() -> None:
     said = hicache(evicted_pages=1200, pages_backed_up=900)
     assert "1,200 pages evicted, 900 backed up, and nobody came back for them" in said

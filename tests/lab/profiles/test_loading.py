@@ -51,6 +51,7 @@ MISTAKES = {
     "toggle's key": ("least: 1", "min: 1", 12, "toggles.size.min: unknown key", "least"),
     "readback of nothing": ("radix: {json", "radixx: {json", 15, "'radixx'", "'radix'"),
     "two sources": ("key: off", "log: x", 15, "is either 'json' and 'key', or 'log'", ""),
+    "step of a log": ('{log: "size', '{step: a, log: "size', 16, "are of a 'key', not", ""),
     "pattern without group": ("(\\\\d+)", "\\\\d+", 16, "must have one group", ""),
     "no pattern": ("(\\\\d+)", "(", 16, "is no regular expression", ""),
 }

@@ -80,3 +80,52 @@ def test_a_log_is_counted_by_its_patterns() -> None:
     exposure = load_profile("sglang").exposure
     log = "x kv_canary violation: launch_tag=1\ny kv_canary violation: launch_tag=2\n"
     assert exposure.of_log(log) == {"violation:kv_canary": 2}
+
+
+SCHEDULER = {
+    "max_total_tokens": 10_000,
+    "max_total_num_tokens": 9_984,
+    "page_size": 64,
+    "dp_size": 1,
+    "max_running_requests": 500,
+    "internal_states": [{"effective_max_running_requests_per_dp": 48}],
+    "speculative_algorithm": "EAGLE",
+}
+
+
+def told(key: str, **changed: Any) -> tuple[Any, bool]:
+    """What SGLang has for a toggle of which its flag asked for something else, and whether it is
+    what is known to become of it.
+    """
+    readback = load_profile("sglang").readback[key]
+    asked = {"max_total_tokens": 10_000, "max_running_requests": 500, "speculative": "NEXTN"}
+    document = SCHEDULER | changed
+    effective = readback.of_json(document)
+    return effective, readback.alike(asked[key], effective, document)
+
+
+def test_what_the_scheduler_has_is_read_and_not_what_it_was_asked_for() -> None:
+    assert told("max_running_requests") == (48, False)
+    assert told("max_total_tokens", max_total_num_tokens=640) == (640, False)
+
+
+def test_a_pool_is_whole_pages() -> None:
+    assert told("max_total_tokens") == (9_984, True)
+    assert told("max_total_tokens", max_total_num_tokens=9_936) == (9_936, False)
+    assert told("max_total_tokens", page_size=None) == (9_984, False)
+
+
+def test_what_several_ranks_share_is_not_read_as_the_whole() -> None:
+    assert told("max_running_requests", dp_size=2)[0] is None
+    assert told("max_total_tokens", dcp_size=2)[0] is None
+    blocks = load_profile("vllm").readback["num_blocks"]
+    config = {"cache_config": {"num_gpu_blocks": 200, "num_gpu_blocks_override": 100}}
+    assert blocks.of_json({"vllm_config": config}) == 200
+    config |= {"parallel_config": {"data_parallel_size": 2}}
+    assert blocks.of_json({"vllm_config": config}) is None
+
+
+def test_another_word_for_it_is_no_other_setting() -> None:
+    assert told("speculative") == ("EAGLE", True)
+    assert told("speculative", speculative_algorithm="NGRAM") == ("NGRAM", False)
+    assert told("speculative", speculative_algorithm=None)[0] is None

@@ -92,6 +92,22 @@ def test_strangers_are_asked_for_nothing_that_they_may_refuse() -> None:
     ]
 
 
+SGLANG = """
+sglang:evicted_tokens_total{{cache_type="radix",tp_rank="0",pp_rank="0",dp_rank="0"}} {tokens}
+sglang:evicted_tokens_total{{cache_type="radix",tp_rank="1",pp_rank="0",dp_rank="0"}} {tokens}
+sglang:load_back_tokens_total{{tp_rank="0",pp_rank="0",dp_rank="0",pool="kv"}} 64
+sglang:load_back_tokens_total{{tp_rank="0",pp_rank="0",dp_rank="0",pool="swa"}} 64
+"""
+
+
+def test_tokens_are_named_so_and_counted_once_for_all_ranks() -> None:
+    after = {"/metrics": SGLANG.format(tokens=384).encode()}
+    counters = driven(answering(after, {}), "sglang", SGLANG.format(tokens=128)).counters
+    assert (counters["evicted_tokens"], counters["restored_tokens"]) == (256, 0)
+    assert "evicted_pages" not in counters
+    assert unexercised({"hicache": True}, counters, foreign=True) == ["hicache"]
+
+
 def test_what_a_profile_s_logs_say_is_counted_too(tmp_path: Path) -> None:
     profile, log = load_profile("sglang"), tmp_path / "log"
     log.write_text("kv_canary violation: old\n")

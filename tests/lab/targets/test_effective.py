@@ -16,26 +16,25 @@ from tests.lab.targets.remotes import server, stranger_task
 
 MODELS = {"data": [CARD]}
 INVERSE = {"true": False, "false": True}
-PROFILE = Profile.model_validate(
-    {
-        "name": "theirs",
-        "about": "a server",
-        "status": "not run by us: a fake",
-        "nodes": [{"name": "server", "command": "serve {toggles*}"}],
-        "endpoint": "server",
-        "toggles": {
-            "cache": {"about": "prefixes", "type": "switch", "on": ["--cache"]},
-            "tp": {"about": "ranks", "type": "int", "flag": "--tp"},
-            "dtype": {"about": "numbers", "type": "choice", "flag": "-d", "choices": ["a", "b"]},
-            "other": {"about": "nobody knows", "type": "int", "flag": "-o"},
-        },
-        "readback": {
-            "cache": {"json": "/get_server_info", "key": "args.disable", "reads": INVERSE},
-            "tp": {"log": "ranks=(\\d+)"},
-            "dtype": {"json": "/config?as=json", "key": "dtype"},
-        },
-    }
-)
+THEIRS: dict[str, Any] = {
+    "name": "theirs",
+    "about": "a server",
+    "status": "not run by us: a fake",
+    "nodes": [{"name": "server", "command": "serve {toggles*}"}],
+    "endpoint": "server",
+    "toggles": {
+        "cache": {"about": "prefixes", "type": "switch", "on": ["--cache"]},
+        "tp": {"about": "ranks", "type": "int", "flag": "--tp"},
+        "dtype": {"about": "numbers", "type": "choice", "flag": "-d", "choices": ["a", "b"]},
+        "other": {"about": "nobody knows", "type": "int", "flag": "-o"},
+    },
+    "readback": {
+        "cache": {"json": "/get_server_info", "key": "args.disable", "reads": INVERSE},
+        "tp": {"log": "ranks=(\\d+)"},
+        "dtype": {"json": "/config?as=json", "key": "dtype"},
+    },
+}
+PROFILE = Profile.model_validate(THEIRS)
 ASKED = {"cache": False, "tp": 2, "dtype": "a", "other": 3}
 INFO = {"args": {"disable": True}}
 
@@ -84,6 +83,18 @@ def test_a_setting_that_did_not_take_effect_makes_the_arm_inconclusive(
     verdict, _ = judge_arm(history)
     assert verdict.verdict == "inconclusive"
     assert verdict.reason.startswith(f"did not take effect: {reason}")
+
+
+def test_what_a_server_makes_of_a_setting_is_no_difference() -> None:
+    how = {"json": "/config?as=json", "key": "dtype", "means": {"a": ["b"]}}
+    mine = Profile.model_validate(THEIRS | {"readback": {"dtype": how}})
+    with sick(well, {"/v1/models": MODELS, "/config?as=json": {"dtype": "b"}}) as it:
+        history = run_remote(stranger_task(settings=ASKED, turns=1), server(it.url), mine)
+    where = "/config?as=json dtype"
+    assert told(history, "setting_effective") == [
+        {"key": "dtype", "asked": "a", "effective": "b", "where": where}
+    ]
+    assert judge_arm(history)[0].verdict == "clean"
 
 
 def test_a_setting_that_cannot_be_read_changes_no_verdict(tmp_path: Path) -> None:
