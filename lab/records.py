@@ -58,6 +58,7 @@ class SessionPlan:
     think_s: tuple[float, ...]  # pause before each turn, seconds
     stages: Stages | None = None  # None: whatever the others do
     repeats: Repeat | None = None  # in loads that ask the same again: every session has one
+    raw: bool = False  # the content is the whole text: no tools are sent, and the lab parses it
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,7 @@ class ArmVerdict:
     mismatches: tuple[str, ...] = ()  # pools that are another size on the host, one phrase each
     late_writes: tuple[LateWrite, ...] = ()  # which room wrote into whose pages
     room_failures: dict[str, int] = field(default_factory=dict)  # rooms that failed, by reason
+    boot: int | None = None  # of the launched server that served it, as its logs are numbered
 
     @property
     def seen(self) -> dict[str, int]:

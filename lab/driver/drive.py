@@ -120,7 +120,7 @@ async def _turn(
     load = lane.load
     request = Ask(
         messages=messages,
-        tools=plan.tools,
+        tools=() if plan.raw else plan.tools,
         stream=load.stream,
         max_tokens=load.max_tokens,
         timeout_s=load.timeout_s,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from engine.text.tokenizer import EOS, decode
 from lab.driver.pace import gaps_ms
 from lab.driver.secret import Secret
+from lab.driver.unparsed import read_raw
 from lab.records import Reply, SessionPlan
 
 if TYPE_CHECKING:
@@ -183,16 +184,19 @@ def _unfinished(plan: SessionPlan, turn: int) -> Reply:
 
 def _reply(plan: SessionPlan, turn: int, outcome: Outcome, start_s: float, secret: Secret) -> Reply:
     """An outcome on the arm's clock; a client that left on purpose is owed nothing."""
-    got, usage = outcome.received, outcome.received.usage
+    got, raw = outcome.received, raw_text(outcome.received.token_ids)
+    if plan.raw:
+        got, raw = read_raw(got, plan.tools)
     first_s, done_s = got.first_token_s, outcome.done_s
     last_s = got.token_times[-1] if got.token_times else None
+    usage = got.usage
     details = usage.get("prompt_tokens_details") or {}
     return replace(
         _unfinished(plan, turn),
         due=outcome.status != "aborted",
         status=outcome.status,
         finish_reason=got.finish_reason,
-        raw_text=raw_text(got.token_ids),
+        raw_text=raw,
         content=got.content,
         reasoning=got.reasoning,
         tool_calls=tuple(got.tool_calls),

@@ -115,7 +115,7 @@ class _Run:
         beyond = self.task.workload.beyond_bundled() if self.profile is None else ""
         if beyond and maker(found) == KVLAB:
             raise UserError(f"arm {self.task.name!r}: {self._url()}: {beyond}")
-        if maker(found) != KVLAB:
+        if maker(found) != KVLAB and not self.task.workload.texts_known:
             self.recorder.plans = [_of_a_stranger(plan) for plan in self.task.plans]
         announce(self.task.plans, self.log)
         counting = Counting(http, self.server, self.profile, maker(found))

@@ -43,6 +43,7 @@ class WorkloadModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     own_sizes: ClassVar[tuple[str, ...]] = ()  # what a kind decides for itself, whatever the preset
+    texts_known: ClassVar[bool] = False  # whether every server that can follow it says the same
 
     sessions: int = Field(default=60, ge=1, le=100_000)
     turns: int = Field(default=4, ge=1, le=64)

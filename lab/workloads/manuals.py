@@ -54,6 +54,7 @@ class Words:
 
     taken: set[str] = field(default_factory=set)  # asked for membership only, never iterated
     functions: tuple[manual.Function, ...] = manual.FUNCTIONS  # that entries call
+    alphabet: str = manual.ALPHABET
 
     def entries(self, rng: Random, count: int, beside: Sequence[Entry] = ()) -> list[Entry]:
         """New entries of a manual that has those ``beside`` them."""
@@ -72,13 +73,13 @@ class Words:
         return [self.nonce(rng, manual.REFERENCE_LENGTH, set()) for _ in range(count)]
 
     def nonce(self, rng: Random, length: int, seen: set[str]) -> str:
-        """A word of ``manual.ALPHABET`` that the load has not used yet, and whose trigrams its
+        """A word of the ``alphabet`` that the load has not used yet, and whose trigrams its
         manual has not ``seen``; they are added. A word that will not do is drawn anew from a
         generator of its own, so that all others stay what they are.
         """
-        word = "".join(rng.choices(manual.ALPHABET, k=length))
+        word = "".join(rng.choices(self.alphabet, k=length))
         while word in self.taken or not seen.isdisjoint(manual.trigrams(word)):
-            word = "".join(Random(f"not {word}").choices(manual.ALPHABET, k=length))
+            word = "".join(Random(f"not {word}").choices(self.alphabet, k=length))
         self.taken.add(word)
         seen.update(manual.trigrams(word))
         return word

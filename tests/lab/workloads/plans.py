@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 BY_MANUAL = {"determinism": {"form": "manual"}}  # what makes a load one for the bundled model
-STRANGERS = ("replay", "tool_tasks")  # these need data that is not here, and ask other models
+# these ask other models, and some need data that is not here
+STRANGERS = ("probe_sessions", "replay", "tool_tasks")
 
 
 def load(kind: str, preset: str = "small", **given: object) -> WorkloadModel:
