@@ -43,7 +43,11 @@ EXERCISED_BY: Mapping[str, tuple[str, ...]] = {
     "tp": ("collectives",),
 }
 # Toggles of launch profiles that the bundled engine has under another name, or not at all.
-EXERCISED_ELSEWHERE: Mapping[str, tuple[str, ...]] = {"prefix_caching": ("prefix_hits",)}
+# Others count in tokens what it counts in pages.
+EXERCISED_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "prefix_caching": ("prefix_hits",),
+    "hicache": ("pages_restored", "restored_tokens"),
+}
 OURS = ("abort_rate",)  # counted by the driver, whatever the server is
 OFF: Mapping[str, object] = {"tp": 1}  # one rank has nobody to agree with
 
@@ -51,6 +55,12 @@ OFF: Mapping[str, object] = {"tp": 1}  # one rank has nobody to agree with
 def is_foreign(history: ArmHistory) -> bool:
     """Whether the arm was driven against a server of which we know what it says."""
     return any(kind == FOREIGN for _, kind, _ in history.events)
+
+
+def boot_of(history: ArmHistory) -> int | None:
+    """The number of the boot that served the arm; None where no server was launched for it."""
+    of = next((fields for _, kind, fields in history.events if kind == FOREIGN), {})
+    return of.get("boot") or None
 
 
 def exposure(counters: Mapping[str, int], foreign: bool = False) -> dict[str, int]:
