@@ -109,6 +109,12 @@ class Engine:
         for handle in list(self._handles.values()):
             handle.abort()
 
+    def flush(self) -> bool:
+        """Forget every cached prefix, on all tiers; False, and nothing, while anybody is served."""
+        if self._handles or self.busy:
+            return False
+        return self.scheduler.holdings.cache.clear()
+
     def info(self) -> dict[str, Any]:
         """The effective configuration and how full the engine is, JSON-ready."""
         holdings = self.scheduler.holdings

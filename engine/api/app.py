@@ -44,6 +44,7 @@ def create_app(engine: Engine, model: str = MODEL, counters: Sequence[str] = ())
         routes=[
             Route("/v1/chat/completions", server.chat, methods=["POST"]),
             Route("/abort_request", server.abort_request, methods=["POST"]),
+            Route("/flush_cache", server.flush_cache, methods=["POST"]),
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/v1/models/{model}", server.one_model, methods=["GET"]),
             Route("/health", server.health, methods=["GET"]),
@@ -93,6 +94,12 @@ class _Server:
         elif asked.number is not None:
             self._engine.abort(asked.number)
         return Response()
+
+    async def flush_cache(self, _: Request) -> Response:
+        """Forget every cached prefix, as SGLang does: 400 while anybody is served."""
+        if self._engine.flush():
+            return Response("Cache flushed.\n")
+        return Response("The cache was not flushed: there are requests.\n", 400)
 
     async def models(self, _: Request) -> JSONResponse:
         """The one model there is, as a list."""

@@ -31,7 +31,7 @@ class Engine(Protocol):
     """An engine that serves. ``submit`` raises RequestRefused for what can never be served.
 
     ``died`` is what ended the engine's loop, None while it can serve. ``abort`` is False where
-    nobody is served under that number.
+    nobody is served under that number. ``flush`` forgets cached prefixes, where nobody is served.
     """
 
     @property
@@ -41,6 +41,7 @@ class Engine(Protocol):
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> Handle: ...
     def abort(self, request_id: int) -> bool: ...
     def abort_all(self) -> None: ...
+    def flush(self) -> bool: ...
     def info(self) -> dict[str, Any]: ...
 
 

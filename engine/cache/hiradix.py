@@ -97,6 +97,12 @@ class HiRadixCache(RadixCache):
             freed += self._give_up(leaf)
         return freed
 
+    def clear(self) -> bool:
+        """Forget every prefix that nobody uses or copies, on both tiers; whether none is left."""
+        super().clear()
+        self._host.evict(self._tier.pages, self._ticks + 1)
+        return not self._owner and self._tier.available == self._tier.pages
+
     def load_back(self, match: Match, take: Callable[[int], list[int]]) -> Match:
         """Restore all of a match's host pages, or none: then the match is returned as it is.
 

@@ -104,6 +104,9 @@ class PrefixCache(Protocol):
     def evict(self, n: int) -> int:
         """Free at least ``n`` pages where so many are evictable; returns how many were freed."""
 
+    def clear(self) -> bool:
+        """Forget every prefix that nobody uses, on all tiers; whether nothing is left."""
+
     def owner_of(self, page: int) -> Node | None:
         """The node that owns a page, or None."""
 
@@ -169,6 +172,9 @@ class NoPrefix(OneTier):
 
     def evict(self, n: int) -> int:
         return 0
+
+    def clear(self) -> bool:
+        return True
 
     def owner_of(self, page: int) -> Node | None:
         return None

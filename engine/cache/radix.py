@@ -102,6 +102,11 @@ class RadixCache(OneTier):
             freed += len(gone)
         return freed
 
+    def clear(self) -> bool:
+        """Forget every prefix that nobody uses; whether nothing is left."""
+        self.evict(self.evictable_pages)
+        return not self._owner
+
     def owner_of(self, page: int) -> Node | None:
         """The node that owns a page, or None."""
         return self._owner.get(page)

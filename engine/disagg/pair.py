@@ -82,6 +82,11 @@ class Pair:
         """End every generation, in the order in which they came."""
         self.decode[0].abort_all()
 
+    def flush(self) -> bool:
+        """Forget every cached prefix of both sides; False while anybody is served."""
+        flushed = [engine.flush() for engine in self.engines]
+        return all(flushed)
+
     def info(self) -> dict[str, Any]:
         """The effective configuration and how full both sides are, JSON-ready."""
         prefill, decode = self.prefill[0].info(), self.decode[0].info()

@@ -68,6 +68,9 @@ class FakeEngine:
     def abort_all(self) -> None:
         self.aborted.append("all")
 
+    def flush(self) -> bool:
+        return all(handle.finish_reason for handle in self.handles)
+
     def submit(self, prompt: list[int], max_tokens: int, stop: Sequence[str]) -> FakeHandle:
         if self.refuses is not None:
             raise self.refuses

@@ -6,6 +6,7 @@ import pytest
 
 from engine.cache.prefix import Match
 from engine.cache.tiers import HostPage
+from engine.cache.write_policy import Name
 from tests.engine.cache.two_tiers import World, text
 
 
@@ -66,6 +67,21 @@ def test_a_match_with_nothing_on_the_host_names_nothing_there() -> None:
     world.serve("abc")
     match = world.match("abc")
     assert (len(match.pages), match.host_node, match.host_pages) == (3, None, 0)
+
+
+@pytest.mark.parametrize("policy", ["write_through", "write_through_selective", "write_back"])
+def test_a_cleared_tree_has_nothing_on_either_tier(policy: Name) -> None:
+    world = World(policy=policy)
+    world.serve("abc")
+    world.serve("abd")
+    world.cache.evict(1)
+    assert world.cache.clear()
+    match = world.match("abcd")
+    assert (match.pages, match.host_pages) == ([], 0)
+    assert (world.pool.available, world.tier.available) == (world.pages, world.host_pages)
+    world.check()
+    world.serve("abd")
+    world.check()
 
 
 def test_a_restored_prefix_holds_what_it_held() -> None:

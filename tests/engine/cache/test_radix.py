@@ -120,6 +120,25 @@ def test_a_pin_below_an_edge_that_is_split_later_holds_both_parts() -> None:
     assert radix.match([*text("abc"), 0]).pages == [1, 2, 3]
 
 
+def test_a_cleared_tree_matches_nothing_and_has_given_all_back() -> None:
+    radix, pool = tree()
+    cache(radix, pool, "abc")
+    cache(radix, pool, "abx")
+    assert radix.clear()
+    assert radix.match([*text("abc"), 0]).pages == []
+    assert (radix.cached_pages, pool.available, radix.check()) == (0, 16, [])
+
+
+def test_what_somebody_uses_outlives_a_clearing() -> None:
+    radix, pool = tree()
+    node = cache(radix, pool, "ab")
+    cache(radix, pool, "xy")
+    radix.pin(node)
+    assert not radix.clear()
+    assert radix.match([*text("ab"), 0]).pages == [1, 2]
+    assert radix.match([*text("xy"), 0]).pages == []
+
+
 def test_an_unpin_without_a_pin_is_an_error() -> None:
     radix, pool = tree()
     node = cache(radix, pool, "a")

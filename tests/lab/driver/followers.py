@@ -44,6 +44,9 @@ class Follower:
         for said in self.handles:
             said.abort()
 
+    def flush(self) -> bool:
+        return True
+
     def info(self) -> dict[str, Any]:
         return self.config.as_dict()
 
