@@ -4,11 +4,13 @@
     paired      two arms on equal seeds                boots      sessions that share a boot
     sequences   an interval valid at every look        eprocess   evidence valid at every look
     sprt        one rate or another, by few units      several    many tests at once
+    between_boots  two arms by their boots
 
 One rule: every function is pure and takes counts, never rates, so that n is never lost.
 """
 
-from lab.stats.boots import Correlation, boot_correlation, clustered
+from lab.stats.between_boots import least_p, permuted_boots
+from lab.stats.boots import Correlation, boot_correlation, clustered, design_effect, with_effect
 from lab.stats.eprocess import TwoProportion
 from lab.stats.paired import mcnemar, paired_permutation
 from lab.stats.rates import (
@@ -22,7 +24,7 @@ from lab.stats.rates import (
 from lab.stats.sequences import sequence
 from lab.stats.several import holm
 from lab.stats.sprt import Sprt
-from lab.stats.two_rates import Alternative, boschloo, difference, fisher, newcombe
+from lab.stats.two_rates import Alternative, boschloo, difference, fisher, fisher_more, newcombe
 
 __all__ = [
     "Alternative",
@@ -35,14 +37,19 @@ __all__ = [
     "check_counts",
     "clopper_pearson",
     "clustered",
+    "design_effect",
     "difference",
     "fisher",
+    "fisher_more",
     "holm",
+    "least_p",
     "lower_bound",
     "mcnemar",
     "newcombe",
     "paired_permutation",
+    "permuted_boots",
     "sequence",
     "upper_bound",
     "wilson",
+    "with_effect",
 ]

@@ -44,6 +44,19 @@ def clustered(counts: Counts, confidence: float = CONFIDENCE) -> Interval:
     return _score(rate, _effective(k, n, rate, confidence), confidence)
 
 
+def design_effect(counts: Counts, confidence: float = CONFIDENCE) -> float:
+    """How many sessions of these boots say as much as one that stood alone; at least 1."""
+    k, n = _columns(counts)
+    total = float(n.sum())
+    return total / _effective(k, n, float(k.sum()) / total, confidence) if total else 1.0
+
+
+def with_effect(k: int, n: int, effect: float, confidence: float = CONFIDENCE) -> Interval:
+    """Wilson's interval of k of n sessions of which ``effect`` say as much as one."""
+    check_counts(k, n)
+    return _score(k / n, n / effect, confidence) if n else (0.0, 1.0)
+
+
 def boot_correlation(counts: Counts, seed: int = 0, rounds: int = ROUNDS) -> Correlation:
     """Intraclass correlation within boots, and the one-sided p that it is not above zero.
 
