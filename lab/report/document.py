@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.copies import PATH, ROWS, copy_paths, stored_geometry
 from lab.exposure import exposure, faults, is_foreign, violations
+from lab.repeats import together
 from lab.report.endings import errors
 from lab.report.origin import origin
 from lab.sweeps import sweep_of
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 def document(verdict: RunVerdict) -> dict[str, Any]:
     """The run; rates per session, intervals as [low, high], durations in seconds.
 
-    ``sweep`` is there where the arms are the levels of one number.
+    ``sweep`` is there where the arms are the levels of one number, ``repeats`` where arms were
+    repeated: each with all of its repetitions.
     """
-    sweep = sweep_of(verdict.arms)
+    repeated = together(verdict)
+    sweep = sweep_of((repeated.verdict if repeated else verdict).arms)
     return {
         "run": verdict.run,
         "scenario": verdict.scenario,
@@ -33,6 +36,7 @@ def document(verdict: RunVerdict) -> dict[str, Any]:
         "arms": [arm_document(arm) for arm in verdict.arms],
         "comparisons": [asdict(pair) for pair in verdict.comparisons],
         **({"sweep": sweep.document()} if sweep is not None else {}),
+        **({"repeats": repeated.document()} if repeated is not None else {}),
     }
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from lab.report import words
 from lab.report.grid import Fitted
 from lab.report.pd import pd_lines
+from lab.report.repeats import boot, repeat_lines, repetitions, whole
 from lab.report.sweeps import sweep_lines
 
 if TYPE_CHECKING:
@@ -58,41 +59,45 @@ def print_run(verdict: RunVerdict, console: Console) -> None:
 
 def run_report(verdict: RunVerdict) -> RenderableType:
     """Headline first, then the rates, the exposure, what went wrong and what n proves."""
-    head = Text(words.headline(verdict), style="bold")
+    head = Text(words.headline(whole(verdict)), style="bold")
     which = f"run {verdict.run}, scenario {verdict.scenario}, seed {verdict.seed}"
     if not verdict.arms:
         return Group(head, Text(which, style="dim"))
+    shown, boots = whole(verdict), repetitions(verdict)
     return Group(
         head,
         Text(which, style="dim"),
-        ab_table(verdict),
-        *exposure_table(verdict.arms),
-        *wrong_table(verdict.arms),
+        ab_table(shown),
+        *([Fitted(boots.heads, boots.rows)] if boots else []),
+        *exposure_table(shown.arms),
+        *wrong_table(shown.arms),
         notes(verdict),
         Text(words.took(verdict), style="dim"),
     )
 
 
 def ab_table(verdict: RunVerdict) -> Fitted:
-    """One row an arm: n, corrupt, rate with interval, p against the first, replies, verdict."""
-    rows = []
-    for index, arm in enumerate(verdict.arms):
-        p = words.p_against_first(verdict, arm)
+    """One row an arm: n, corrupt, rate with interval, p against the first, replies, verdict; and
+    the boot that served it, where servers were launched.
+    """
+    rows, booted = [], any(arm.boot for arm in verdict.arms)
+    for arm in verdict.arms:
         row: list[str | Text] = [
             arm.name,
+            *([boot(arm)] if booted else []),
             words.of(arm),
             words.number(arm.rate),
             words.interval(arm.ci95),
-            "first" if index == 0 else "–" if p is None else words.p_value(p),
+            words.p_cell(verdict, arm),
             f"{arm.replies_corrupt} of {arm.replies_due}",
             str(arm.unfinished),
             Text(arm.verdict, style=COLOURS.get(arm.verdict, "magenta")),
             expected_cell(arm),
         ]
         rows.append(row)
-    return Fitted(
-        (*RATES, *REPLIES, *VERDICT), rows, VERDICT, (*RATES[1:], VERDICT[0], *REPLIES, VERDICT[1])
-    )
+    own = ("boot",) if booted else ()
+    heads = (RATES[0], *own, *RATES[1:], *REPLIES, *VERDICT)
+    return Fitted(heads, rows, VERDICT, (*RATES[1:], VERDICT[0], *REPLIES, VERDICT[1], *own))
 
 
 def expected_cell(arm: ArmVerdict) -> Text:
@@ -159,10 +164,16 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
 
 
 def notes(verdict: RunVerdict) -> Text:
-    """One line an arm, one for a ladder, one for the rooms of each arm, and one for each pool that
-    is unlike in both tiers.
+    """One line an arm, one for its boots where it was repeated, one for a ladder, one for the rooms
+    of each arm, and one for each pool that is unlike in both tiers.
     """
-    lines = [words.note(verdict, arm) for arm in verdict.arms]
-    lines += [*sweep_lines(verdict.arms), *pd_lines(verdict.arms)]
-    lines += words.geometry_lines(verdict.arms)
+    lines = told_of(verdict)
     return Text("\n".join(lines) + "\n")
+
+
+def told_of(verdict: RunVerdict) -> list[str]:
+    """The lines of `notes`."""
+    shown = whole(verdict)
+    lines = [words.note(shown, arm) for arm in shown.arms]
+    lines += [*repeat_lines(verdict), *sweep_lines(shown.arms), *pd_lines(shown.arms)]
+    return [*lines, *words.geometry_lines(shown.arms)]

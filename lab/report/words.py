@@ -103,6 +103,16 @@ def p_against_first(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
     return None if pair is None else pair.p_value
 
 
+def p_cell(verdict: RunVerdict, arm: ArmVerdict) -> str:
+    """The same as a table has it; ``by boot`` where boots are what the test exchanges."""
+    pair = against_first(verdict, arm)
+    if arm is verdict.arms[0]:
+        return "first"
+    if pair is None:
+        return "–"
+    return f"{p_value(pair.p_value)}{'' if pair.test == 'fisher' else ' by boot'}"
+
+
 def took(verdict: RunVerdict) -> str:
     """How long a run took, by either clock, and whether it can be had again."""
     said = f"{verdict.wall_s:.1f} s of wall clock, {verdict.virtual_s:.1f} s of the arms' clocks"

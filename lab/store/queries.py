@@ -6,8 +6,10 @@ One rule: rows come back in the order in which they were saved; nothing relies o
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lab.exposure import FOREIGN
 from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, Reply
 from lab.store import rows as r
 from lab.store.rooms import read_digests, read_rooms
@@ -85,13 +87,24 @@ def sent(db: DuckDBPyConnection, run: str, session: int) -> set[int]:
 def read_arm_verdicts(db: DuckDBPyConnection, run: str) -> list[ArmVerdict]:
     """The run's verdicts in the order of its arms."""
     own = ", ".join(f"v.{name}" for name in r.VERDICT_COLUMNS)
+    boots = _boots(db, run)
     found = db.execute(
-        "SELECT a.name, a.settings, a.history_digest, a.wall_s, a.virtual_s, v.ci95_low,"
+        "SELECT a.arm, a.name, a.settings, a.history_digest, a.wall_s, a.virtual_s, v.ci95_low,"
         f" v.ci95_high, {own} FROM verdicts v JOIN arms a USING (run, arm)"
         " WHERE run = ? ORDER BY arm",
         [run],
     ).fetchall()
-    return [r.arm_verdict_of(row) for row in found]
+    return [replace(r.arm_verdict_of(row), boot=boots.get(arm)) for arm, *row in found]
+
+
+def _boots(db: DuckDBPyConnection, run: str) -> dict[int, int]:
+    """The boot that served each arm, of those that a launched server served."""
+    found = db.execute(
+        "SELECT arm, fields FROM events WHERE run = ? AND kind = ? ORDER BY position DESC",
+        [run, FOREIGN],
+    ).fetchall()
+    named = {arm: json.loads(fields)["boot"] for arm, fields in found}
+    return {arm: boot for arm, boot in named.items() if boot}
 
 
 def read_findings(db: DuckDBPyConnection, run: str, arm: int) -> list[Finding]:

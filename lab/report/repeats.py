@@ -1,0 +1,76 @@
+"""Repeated arms in words. One rule: a rate of several boots is told with the rate of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lab.repeats import BY_BOOT, together
+from lab.report import words
+from lab.report.section import Section
+from lab.stats import least_p
+
+if TYPE_CHECKING:
+    from lab.records import ArmVerdict, RunVerdict
+    from lab.repeats import Repeated, Together
+
+HEADS = ("arm", "boot", "corrupt", "rate %", "unfinished", "verdict")
+
+
+def whole(verdict: RunVerdict) -> RunVerdict:
+    """The run as it is told: each arm once, with all of its repetitions."""
+    found = together(verdict)
+    return verdict if found is None else found.verdict
+
+
+def repeat_lines(verdict: RunVerdict) -> list[str]:
+    """One line for each repeated arm: its boots, and what they make of the numbers."""
+    found = together(verdict)
+    if found is None:
+        return []
+    return [_line(found, arm) for arm in found.arms if len(arm.parts) > 1]
+
+
+def repetitions(verdict: RunVerdict) -> Section:
+    """Each repetition by itself; empty where no arm was repeated."""
+    rows = tuple(map(_row, verdict.arms)) if together(verdict) is not None else ()
+    return Section("Boot by boot", HEADS, rows)
+
+
+def boot(arm: ArmVerdict) -> str:
+    """The number of the boot that served the arm, as the servers' logs have it; a dash of none."""
+    return "–" if arm.boot is None else str(arm.boot)
+
+
+def _row(arm: ArmVerdict) -> tuple[str, ...]:
+    return (
+        *(arm.name, boot(arm), words.of(arm), words.number(arm.rate), str(arm.unfinished)),
+        arm.verdict,
+    )
+
+
+def _line(found: Together, arm: Repeated) -> str:
+    same = len(arm.parts) - len(arm.counted)
+    if same == len(arm.parts) - 1:
+        return (
+            f"{arm.arm.name}: {len(arm.parts)} runs with one history, event for event: counted once"
+        )
+    each = ", ".join(f"{k} of {n}" for k, n in arm.counts)
+    besides = f" ({same} more had the same history)" if same else ""
+    return f"{arm.arm.name}: {each} in {len(arm.counted)} boots{besides}; {_differ(found, arm)}"
+
+
+def _differ(found: Together, arm: Repeated) -> str:
+    how = arm.correlation
+    if not arm.differ:
+        return f"boots differ no more than sessions do ({words.p_is(how.p_value)})"
+    said = f"boots differ (rho {how.rho:.2f}, {words.p_is(how.p_value)}): the interval is by boot"
+    pairs = [pair for pair in found.verdict.comparisons if pair.test == BY_BOOT]
+    if not pairs:
+        return said
+    first = found.arms[0]
+    least = min(
+        least_p(len(first.counts), len(it.counts))
+        for it in found.arms[1:]
+        if it.arm.name in {pair.b for pair in pairs}
+    )
+    return f"{said}, and so is p, which with so few boots is never below {words.p_value(least)}"
