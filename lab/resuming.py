@@ -33,7 +33,5 @@ def stopped(results: Results, run: str, scenario: Scenario) -> Interrupted:
     word = f"interrupted: {len(stored.arms)} of {len(scenario.arms)} arms are stored as run {run}"
     if not stored.arms:
         return Interrupted(word)
-    argv = stored.asked.argv
-    again = f"`{shlex.join(argv)} --resume {run}{results.where}` goes on, "
-    goes_on = again if argv[1:2] == ("run",) else ""
+    goes_on = f"`{shlex.join(stored.asked.argv)} --resume {run}{results.where}` goes on, "
     return Interrupted(f"{word}; {goes_on}`kvlab judge {run}{results.where}` judges them")

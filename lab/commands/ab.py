@@ -22,6 +22,10 @@ def ab(
     seed: o.Seed = None,
     sessions: o.Sessions = None,
     sets: o.Sets = None,
+    repeats: o.Repeats = 1,
+    dry_run: o.DryRun = False,
+    resume: o.ResumeRun = None,
+    keep_going: o.KeepGoing = False,
     db: o.Db = o.DB,
     out: o.Out = None,
     as_json: o.Json = False,
@@ -30,6 +34,7 @@ def ab(
     """Run two arms of a scenario, or the two values of one toggle, and compare them."""
     from lab.scenario.pairs import pair
 
-    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on)
+    way = (repeats, dry_run, resume, keep_going)
+    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on, *way)
     command = ["ab", *(arms or ()), *(["--toggle", toggle] if toggle else [])]
-    raise typer.Exit(options.perform(pair(options.load(), arms or (), toggle), command))
+    raise typer.Exit(options.answer(pair(options.load(), arms or (), toggle), command))

@@ -28,6 +28,8 @@ class Options:
     out: Path | None
     as_json: bool
     fail_on: Sequence[FailOn] | None
+    repeats: int = 1
+    dry_run: bool = False
     resume: str | None = None
     keep_going: bool = False
 
@@ -37,8 +39,20 @@ class Options:
 
         return load_scenario(self.file, self.sets or (), self.seed, here=here)
 
+    def answer(self, arms: Scenario, command: Sequence[str]) -> int:
+        """Run the arms, as often as they are to be repeated, or show what that would start; the
+        exit code. ``command``: how to ask for them.
+        """
+        from lab.scenario.rounds import repeated
+
+        every = repeated(arms, self.repeats)
+        if self.dry_run:
+            return self.show(every)
+        again = ["--repeats", str(self.repeats)] if self.repeats > 1 else []
+        return self.perform(every, [*command, *again])
+
     def perform(self, arms: Scenario, command: Sequence[str]) -> int:
-        """Run, store, judge and show the arms; the exit code. ``command``: how to ask for them."""
+        """Run, store, judge and show the arms; the exit code."""
         from lab.asking import asked
         from lab.running import Way, folder_of, perform
         from lab.scenario.loader import capped

@@ -23,11 +23,6 @@ def run(
     fail_on: o.Fail = None,
 ) -> None:
     """Run a scenario: every arm, stored, then judged, then shown as an A/B table."""
-    from lab.scenario.rounds import repeated
-
-    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on, resume, keep_going)
-    arms = repeated(options.load(here=True), repeats)
-    if dry_run:
-        raise typer.Exit(options.show(arms))
-    again = ["--repeats", str(repeats)] if repeats > 1 else []
-    raise typer.Exit(options.perform(arms, ["run", *again]))
+    way = (repeats, dry_run, resume, keep_going)
+    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on, *way)
+    raise typer.Exit(options.answer(options.load(here=True), ["run"]))

@@ -25,6 +25,10 @@ def sweep(
     seed: o.Seed = None,
     sessions: o.Sessions = None,
     sets: o.Sets = None,
+    repeats: o.Repeats = 1,
+    dry_run: o.DryRun = False,
+    resume: o.ResumeRun = None,
+    keep_going: o.KeepGoing = False,
     db: o.Db = o.DB,
     out: o.Out = None,
     as_json: o.Json = False,
@@ -33,6 +37,7 @@ def sweep(
     """Run a scenario at every level of one numeric knob, and say between which levels it turns."""
     from lab.scenario.sweeping import swept
 
-    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on)
+    way = (repeats, dry_run, resume, keep_going)
+    options = Options(scenario, seed, sessions, sets, db, out, as_json, fail_on, *way)
     command = ["sweep", *(["--toggle", toggle] if toggle else [])]
-    raise typer.Exit(options.perform(swept(options.load(), toggle), command))
+    raise typer.Exit(options.answer(swept(options.load(), toggle), command))

@@ -1,5 +1,6 @@
-"""Every arm several times, for `kvlab run --repeats`. One rule: each repetition is an arm like any
-other, on a boot of its own, with the load of the first.
+"""Every arm several times, for `--repeats` of `run`, `ab` and `sweep`.
+
+One rule: each repetition is an arm like any other, on a boot of its own, with the first one's load.
 """
 
 from __future__ import annotations

@@ -146,3 +146,42 @@ def test_where_a_server_fails_a_run_may_go_on_and_says_3(
     said = kvlab("run", file, "--keep-going", "--json", "--db", "other.duckdb")
     assert said.code == 3
     assert [arm["verdict"] for arm in said.json["arms"]] == ["inconclusive", "clean", "clean"]
+
+
+def test_ab_and_sweep_repeat_and_dry_run_as_run_does(told, kvlab, file: str) -> None:
+    pair = ("ab", file, "cached", "uncached")
+    assert kvlab(*pair, "--repeats", "2").code == 0
+    assert told[1:-1] == ["closed", "cached", "uncached", "closed", "uncached #2", "cached #2"]
+    told.clear()
+    ladder = ("sweep", file, "--toggle", "max_num_seqs=8,4")
+    shown = [kvlab(*it, "--dry-run", "--repeats", "2", "--json").json for it in (pair, ladder)]
+    assert [[boot["round"] for boot in it["boots"]] for it in shown] == [[1, 1, 2, 2]] * 2
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "second"),
+    [
+        (("ab", "good.yaml", "--toggle", "index_k=bf16,fp8"), "index_k=fp8"),
+        (("sweep", "good.yaml", "--toggle", "concurrency=1,2,4"), "concurrency=2"),
+    ],
+)
+def test_ab_and_sweep_say_how_they_go_on_and_do(argv, second: str, trial, kvlab, folder) -> None:
+    trial.raises = {second: KeyboardInterrupt()}
+    said = kvlab(*argv)
+    assert said.code == 130 and f"`kvlab {' '.join(argv)} --resume " in said.err
+    trial.raises, trial.asked = {}, []
+    assert kvlab(*argv, "--resume", "last").code == 0
+    assert trial.asked[0][0] == second
+
+
+def test_repetitions_are_stored_by_arm_and_told_as_one(trial, kvlab, folder) -> None:
+    trial.corrupt = {"bf16, graph on": 3, "bf16, graph on #2": 3}
+    told = kvlab("run", "good.yaml", "--repeats", "2", "--json").json
+    assert [arm["name"] for arm in told["arms"][3:]] == [
+        f"{arm['name']} #2" for arm in told["arms"][:3]
+    ]
+    first = told["repeats"]["arms"][0]
+    assert (first["arms"], first["verdict"]) == (["bf16, graph on", "bf16, graph on #2"], "corrupt")
+    # one seed and one clock: the second is the first again, and no further evidence
+    assert (first["sessions"], first["counted"]) == (60, ["bf16, graph on"])
