@@ -28,6 +28,21 @@ def fisher(k1: int, n1: int, k2: int, n2: int) -> float:
     return min(p, 1.0)
 
 
+def fisher_more(k1: int, n1: int, k2: int, n2: int) -> float:
+    """One-sided p of Fisher's exact test that k1/n1 is no greater rate than k2/n2; 1.0 when an n is
+    0.
+
+    >>> round(fisher_more(10, 60, 0, 60), 5)
+    0.00067
+    """
+    check_counts(k1, n1)
+    check_counts(k2, n2)
+    if n1 == 0 or n2 == 0:
+        return 1.0
+    table = [[k1, n1 - k1], [k2, n2 - k2]]
+    return min(float(fisher_exact(table, alternative="greater").pvalue), 1.0)
+
+
 def boschloo(k1: int, n1: int, k2: int, n2: int, alternative: Alternative = "two-sided") -> float:
     """P of Boschloo's exact test (1970); ``greater``: the first rate is the greater one.
 
