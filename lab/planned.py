@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.detectors import Context
 from lab.detectors.surface import finished, whole
+from lab.placing.shown import tell
 from lab.records import Repeat
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def announce(plans: Sequence[SessionPlan], events: EventLog) -> None:
             events.emit("group_planned", group=plan.group, words=" ".join(_common(plan)))
         words = " ".join(plan.secrets)
         events.emit("session_planned", session=plan.index, group=plan.group, words=words)
+        if plan.raw:
+            tell(plan, events)
         if (again := plan.repeats) is not None:
             events.emit("repeat_planned", session=plan.index, of=again.of, phase=again.phase)
 
