@@ -59,7 +59,7 @@ def never_ran(paths: Sequence[CopyPath]) -> list[str]:
     for (branch, operation), pools in idle.items():
         alike.setdefault((branch, tuple(pools)), []).append(operation)
     return [
-        f"{branch} ({', '.join(operations)}) for {', '.join(pools)}"
+        f"{branch} ({', '.join(operations)}) for {', '.join(dict.fromkeys(pools))}"
         for (branch, pools), operations in alike.items()
     ]
 
