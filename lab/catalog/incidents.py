@@ -18,6 +18,7 @@ from lab.catalog.docs import first, sentence, told
 from lab.scenario.loader import SHIPPED, listed, load_scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from engine.defects import Defect
@@ -54,14 +55,17 @@ class Incident:
     also_in: tuple[str, ...] = ()  # files of other names whose build has it
 
 
-def incidents(root: Path = SHIPPED, tick: Tick | None = None) -> list[Incident]:
+def incidents(
+    root: Path = SHIPPED, tick: Tick | None = None, only: Collection[str] | None = None
+) -> list[Incident]:
     """Every entry, kind by kind; raises `ScenarioError` where a file of ``root`` does not load.
 
-    ``tick`` hears how many files of how many were read.
+    ``tick`` hears how many files of how many were read. Of other files than those that are called
+    as one of ``only`` nothing is read, so what only a file says is left out.
     """
     known = catalog()
     found = {name: _defect(known[name]) for name in known}
-    for path, scenario in _loaded(root, tick).items():
+    for path, scenario in _loaded(root, tick, only).items():
         name, suspected = scenario.path.stem, scenario.path.parent.name == HYPOTHESES
         if not suspected:
             it = found.get(name) or _load(name, "amplifier", scenario)
@@ -73,9 +77,10 @@ def incidents(root: Path = SHIPPED, tick: Tick | None = None) -> list[Incident]:
     return sorted(found.values(), key=lambda it: (KINDS.index(it.kind), it.name))
 
 
-def _loaded(root: Path, tick: Tick | None) -> dict[str, Scenario]:
+def _loaded(root: Path, tick: Tick | None, only: Collection[str] | None) -> dict[str, Scenario]:
     """The scenarios by their files, from what holds ``root``: as they are typed."""
-    paths = [path for folder in (INCIDENTS, HYPOTHESES) for path in listed(root / folder)]
+    every = [path for folder in (INCIDENTS, HYPOTHESES) for path in listed(root / folder)]
+    paths = [path for path in every if only is None or path.stem in only]
     found = {}
     for done, path in enumerate(paths):
         if tick is not None:
