@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lab.plots import FIGURES
 from lab.plots.style import LOOKS, OTHER, new_figure, only_grid, title
+from lab.report.slices import corrupt_of
 from lab.stats import wilson
 
 if TYPE_CHECKING:
@@ -72,9 +73,7 @@ def draw(
 
 def buckets(history: ArmHistory, findings: Sequence[Finding]) -> list[Bucket]:
     """The arm's sent replies that were due, in order, in buckets of nearly equal size."""
-    corrupt = {
-        (it.session, it.turn) for it in findings if it.outcome == "fail" and it.kind == "corrupt"
-    }
+    corrupt = corrupt_of(findings)
     sent = sorted(
         (reply.sent_s, reply.session, reply.turn)
         for reply in history.replies
