@@ -41,15 +41,19 @@ def servers(histories: Sequence[ArmHistory]) -> list[Section]:
     return [section for section in sections if section]
 
 
+def unread(arm: ArmHistory) -> list[str]:
+    """The settings that were asked for and that the arm's server does not tell."""
+    return [str(it["key"]) for it in _of(arm, "setting_not_read")]
+
+
 def _server(arm: ArmHistory) -> tuple[str, ...]:
     where = next(fields for _, kind, fields in arm.events if kind == FOREIGN)
     differs = [
         f"{it['key']}: {it['asked']} runs as {it['effective']}"
         for it in _of(arm, "setting_not_effective")
     ]
-    unread = [str(it["key"]) for it in _of(arm, "setting_not_read")]
     lags = [f"p99 {it['lag_p99_us'] / 1e3:.1f} ms" for it in _of(arm, GENERATOR)]
-    told = (", ".join(differs), ", ".join(unread), "".join(lags))
+    told = (", ".join(differs), ", ".join(unread(arm)), "".join(lags))
     return (
         str(where["url"]),
         str(where["boot"] or NOTHING),
