@@ -15,8 +15,7 @@ from lab import interrupts, judging
 from lab.ended import incomplete
 from lab.errors import ScenarioError, TargetError, UserError
 from lab.progress import RunProgress
-from lab.report.figures import save_figures
-from lab.report.markdown import markdown
+from lab.report.written import write_run
 from lab.resuming import stopped, taken_up
 from lab.scenario.checks import no_device
 from lab.scenario.loader import expectations
@@ -157,18 +156,8 @@ def judge_run(results: Results, run: str) -> RunVerdict:
 
 
 def write_report(results: Results, verdict: RunVerdict, out: Path | None) -> Path:
-    """Figures and a markdown report of a judged run; returns their folder."""
-    folder = folder_of(verdict.run, results.path, out)
-    findings, histories = results.findings(verdict.run), results.histories(verdict.run)
-    drawn = save_figures(verdict, histories, findings, folder)
-    images = [path.name for path in drawn if path.suffix == ".png"]
-    report = folder / "report.md"
-    text = markdown(verdict, results.run(verdict.run), histories, images)
-    try:
-        report.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{report}: cannot be written: {error.strerror}") from error
-    return folder
+    """Figures, a markdown report and a page of a judged run; returns their folder."""
+    return write_run(results, verdict, folder_of(verdict.run, results.path, out))
 
 
 def _make(folder: Path) -> None:

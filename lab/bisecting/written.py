@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from lab.errors import UserError
 from lab.report.bisection_markdown import bisection_markdown
-from lab.report.figures import save_bisection_figures
+from lab.report.written import MARKDOWN, save, write_bisection
 from lab.running import folder_of
 
 if TYPE_CHECKING:
     from lab.store import Results, StoredBisection
 
-DOCUMENT, REPORT = "bisection.json", "report.md"
+DOCUMENT = "bisection.json"
 Written = tuple[dict[str, Any], Path]  # the document, and its folder
 
 
@@ -36,14 +36,13 @@ def check_folder(db: Path, out: Path | None) -> None:
 
 
 def write(told: Mapping[str, Any], stored: StoredBisection, folder: Path) -> Path:
-    """The document of what was done, its figures and its report; returns their folder.
+    """The document of what was done, its figures, its report and its page; returns their folder.
 
     Raises `UserError`.
     """
-    drawn = save_bisection_figures(told, folder)
-    images = [path.name for path in drawn if path.suffix == ".png"]
-    _save(folder / DOCUMENT, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-    _save(folder / REPORT, bisection_markdown(told, stored, images))
+    images = write_bisection(told, stored, folder)
+    save(folder / DOCUMENT, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    save(folder / MARKDOWN, bisection_markdown(told, stored, images))
     return folder
 
 
@@ -58,10 +57,3 @@ def written_again(results: Results, bisection: str, out: Path | None) -> Written
         raise UserError(f"bisection {bisection} is {stored.status.value}, without verdict; {how}")
     told = {**stored.verdict, "where": results.where.strip()}  # the file may have been moved
     return told, write(told, stored, folder_of(bisection, results.path, out))
-
-
-def _save(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{file}: cannot be written: {error.strerror}") from error

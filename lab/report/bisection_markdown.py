@@ -61,12 +61,18 @@ def laid_out(section: Section) -> list[str]:
 
 def repeat(told: Document, stored: StoredBisection) -> str:
     """The command, the code under test, the load, the versions, and what it was held to."""
+    lines = told_of(told, stored)
+    typed = lines.pop("command")
+    return "\n".join([f"```sh\n{typed}\n```\n", *(f"- {k}: {v}" for k, v in lines.items())])
+
+
+def told_of(told: Document, stored: StoredBisection) -> dict[str, str]:
+    """The same by what it is of."""
     file = f"scenario of bisection {stored.id}"
     lines = origin_of(stored.yaml, file, command(stored), stored.versions).lines()
-    typed = lines.pop("command")
     lines["sought"] = f"{told['outcome']} sessions, counted by {told['unit']}"
     lines["parameters"] = listed(told["parameters"], " ")
-    return "\n".join([f"```sh\n{typed}\n```\n", *(f"- {k}: {v}" for k, v in lines.items())])
+    return lines
 
 
 def command(stored: StoredBisection) -> str:
@@ -85,7 +91,12 @@ def command(stored: StoredBisection) -> str:
 
 def probes(told: Document) -> str:
     """One row a probe, in order: which toggles were bad, and what it showed."""
-    rows = [
+    return table(*probe_rows(told))
+
+
+def probe_rows(told: Document) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The heads and the rows of that table."""
+    rows: list[tuple[str, ...]] = [
         (
             str(number),
             it["phase"],
@@ -95,4 +106,4 @@ def probes(told: Document) -> str:
         )
         for number, it in enumerate(told["probes"], 1)
     ]
-    return table(["probe", "phase", "bad", f"{told['outcome']} {told['unit']}s", "remark"], rows)
+    return ("probe", "phase", "bad", f"{told['outcome']} {told['unit']}s", "remark"), rows
