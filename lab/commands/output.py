@@ -50,7 +50,7 @@ def show_run(verdict: RunVerdict, as_json: bool, folder: Path | None = None) -> 
     else:
         show(run_report(verdict))
     if folder is not None and not as_json:
-        note(f"figures and report.md are in {folder}")
+        note(f"report.html, report.md and figures are in {folder}")
 
 
 def show_bisection(document: Mapping[str, Any], folder: Path, as_json: bool) -> None:
@@ -61,7 +61,7 @@ def show_bisection(document: Mapping[str, Any], folder: Path, as_json: bool) -> 
         show_json(document)
     else:
         show(bisection_report(document))
-        note(f"the verdict and its probes are in {folder}")
+        note(f"the verdict, its probes and report.html are in {folder}")
 
 
 class BisectionTeller:

@@ -1,33 +1,64 @@
-"""`kvlab report`: a judged run or a bisection once more, as tables, figures and markdown."""
+"""`kvlab report`: judged runs or bisections once more: tables, figures, markdown and a page."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lab.commands import options as o
-from lab.commands.output import show_bisection, show_run
+from lab.commands.output import note, show_bisection, show_json, show_line, show_run
+from lab.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.reporting import Reported
 
 Named = Annotated[
-    str,
-    typer.Argument(metavar="[ID]", help="A run or a bisection, part of its id, or `last`."),
+    list[str] | None,
+    typer.Argument(metavar="[RUN]...", help="Runs or bisections: ids, parts of ids, or `last`."),
+]
+Markdown = Annotated[
+    bool, typer.Option("--markdown", help="Print what an issue tracker takes, and nothing else.")
 ]
 
 
 def report(
-    run: Named = "last", db: o.Db = o.DB, out: o.Out = None, as_json: o.Json = False
+    run: Named = None,
+    db: o.Db = o.DB,
+    out: o.Out = None,
+    markdown: Markdown = False,
+    as_json: o.Json = False,
 ) -> None:
-    """Show a run's or a bisection's tables again; write its figures and its markdown report."""
-    from lab.bisecting.written import written_again
-    from lab.ended import verdict_of
-    from lab.running import write_report
-    from lab.store import BISECTION, open_results
+    """Show a run's or a bisection's tables again; write its page, its figures and its markdown."""
+    from lab.reporting import reports
+    from lab.store import open_results
 
+    if markdown and as_json:
+        raise UserError("--markdown with --json: give one of them")
     with open_results(db, create=False) as results:
-        kind, which = results.meant(run)
-        if kind is BISECTION:
-            show_bisection(*written_again(results, which, out), as_json)
-        else:
-            verdict = verdict_of(results, which)
-            show_run(verdict, as_json, write_report(results, verdict, out))
+        found = reports(results, run or ["last"], out)
+    if as_json:
+        documents = [it.document() for it in found]
+        show_json(documents if len(documents) > 1 else documents[0])
+    elif markdown:
+        show_markdown(found)
+    else:
+        show_tables(found)
+
+
+def show_markdown(found: Sequence[Reported]) -> None:
+    """Print the markdown, and beside it where the figures are that it shows."""
+    for it in found:
+        show_line(it.markdown().rstrip("\n"))
+        note(f"the figures that it shows are in {it.folder}")
+
+
+def show_tables(found: Sequence[Reported]) -> None:
+    """Print what each concluded, and where it is written."""
+    for it in found:
+        if it.verdict is not None:
+            show_run(it.verdict, False, it.folder)
+        elif it.bisection is not None:
+            show_bisection(it.bisection, it.folder, False)

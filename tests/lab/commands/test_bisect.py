@@ -64,7 +64,7 @@ def test_a_person_reads_the_verdict_first(done: str, kvlab) -> None:
     first = said.out.partition("\n")[0]
     assert first.startswith("SUSPECT: index_k=bf16 ") and "graph=true" in first
     assert f"bisection {done}, scenario campaign, seed 3" in said.out
-    assert f"the verdict and its probes are in results/{done}\n" in said.err
+    assert f"the verdict, its probes and report.html are in results/{done}\n" in said.err
 
 
 def test_out_names_the_folder(done: str, kvlab, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_report_shows_a_bisection_and_writes_its_folder_again(
     assert said.code == 0 and said.out.startswith("SUSPECT: index_k=bf16 and graph=true together; ")
     files = sorted(path.name for path in (tmp_path / "there").iterdir())
     pictures = ["posterior.png", "posterior.svg", "probes.png", "probes.svg"]
-    assert files == ["bisection.json", *pictures, "report.md"]
+    assert files == ["bisection.json", *pictures, "report.html", "report.md"]
     first = tmp_path / "results" / done
     for name in files:
         assert (first / name).read_bytes() == (tmp_path / "there" / name).read_bytes()

@@ -51,7 +51,7 @@ def test_a_run_shows_a_table_and_leaves_figures_and_a_report(drawn, kvlab, folde
     said = kvlab("run", "good.yaml")
     assert said.code == 0
     assert all(name in said.out for name in ("corrupt", "3 of 60"))
-    assert said.err.startswith("figures and report.md are in results/")
+    assert said.err.startswith("report.html, report.md and figures are in results/")
     kept = sorted(path.name for path in (folder / "results").glob("*/*"))
     assert "report.md" in kept and "rates.png" in kept and "rates.svg" in kept
 

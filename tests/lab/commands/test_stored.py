@@ -38,7 +38,7 @@ def test_judging_again_concludes_the_same(run: str, kvlab) -> None:
 def test_report_writes_the_figures_again(run: str, drawn, kvlab, folder: Path) -> None:
     said = kvlab("report", run[-4:], "--out", "again")
     assert said.code == 0 and (folder / "again" / "rates.svg").exists()
-    assert said.err == "figures and report.md are in again\n"
+    assert said.err == "report.html, report.md and figures are in again\n"
 
 
 def test_show_prints_the_reply_that_went_wrong(run: str, kvlab) -> None:
