@@ -111,7 +111,7 @@ class Finding:
     detector: str  # e.g. "leaked_markup"
     outcome: str  # "fail" | "unknown" | "pass"
     detail: str
-    kind: str = "corrupt"  # "corrupt" | "parser_fault" | "unfinished" | "nondeterministic"
+    kind: str = "corrupt"  # or "missed", "parser_fault", "unfinished", "nondeterministic"
 
 
 @dataclass
@@ -173,7 +173,7 @@ class ArmVerdict:
 
     name: str
     settings: dict[str, Any]
-    sessions: int  # those that were owed a reply: the n of every rate
+    sessions: int  # those that were owed a reply
     sessions_corrupt: int
     replies_due: int
     replies_corrupt: int
@@ -196,6 +196,16 @@ class ArmVerdict:
     late_writes: tuple[LateWrite, ...] = ()  # which room wrote into whose pages
     room_failures: dict[str, int] = field(default_factory=dict)  # rooms that failed, by reason
     boot: int | None = None  # of the launched server that served it, as its logs are numbered
+    sessions_silent: int = 0  # of which no reply came whole: they show nothing, and are in no rate
+    sessions_missed: int = 0  # with a reply in which a model whose texts nobody knows missed
+    replies_missed: int = 0
+    missed: dict[str, int] = field(default_factory=dict)  # as ``outcomes``, of missed replies
+    control: str = ""  # the arm that what was missed is held against
+
+    @property
+    def sessions_judged(self) -> int:
+        """The n of every rate."""
+        return self.sessions - self.sessions_silent
 
     @property
     def seen(self) -> dict[str, int]:

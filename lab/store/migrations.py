@@ -230,3 +230,20 @@ def m007_streams(db: DuckDBPyConnection) -> None:
         ALTER TABLE replies ADD COLUMN chunks TEXT DEFAULT '[]';
         """
     )
+
+
+@migration
+def m008_misses(db: DuckDBPyConnection) -> None:
+    """What a model of unknown texts missed, apart from what is corrupt, and the arm that it is held
+    against; how many sessions show nothing. Verdicts of before counted misses as corrupt, and every
+    session: `kvlab judge` finds them again.
+    """
+    db.execute(
+        """
+        ALTER TABLE verdicts ADD COLUMN sessions_silent INTEGER DEFAULT 0;
+        ALTER TABLE verdicts ADD COLUMN sessions_missed INTEGER DEFAULT 0;
+        ALTER TABLE verdicts ADD COLUMN replies_missed INTEGER DEFAULT 0;
+        ALTER TABLE verdicts ADD COLUMN missed JSON DEFAULT '{}';
+        ALTER TABLE verdicts ADD COLUMN control TEXT DEFAULT '';
+        """
+    )

@@ -35,10 +35,11 @@ VERDICT_COLUMNS = (
     *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
     *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
     *("faults", "expected_violations", "caveat", "mismatches", "late_writes", "room_failures"),
+    *("sessions_silent", "sessions_missed", "replies_missed", "missed", "control"),
 )
 TUPLES = ("expected_violations", "mismatches", "late_writes")
 REPLY_JSON = ("tool_calls", "gaps_ms", "cached_tiers", "chunks")
-VERDICT_JSON = ("outcomes", "violations", "faults", "exposure", "room_failures")
+VERDICT_JSON = ("outcomes", "violations", "faults", "exposure", "room_failures", "missed")
 JSON_COLUMNS = frozenset({*REPLY_JSON, *VERDICT_JSON, *TUPLES})
 
 Row = Sequence[Any]
