@@ -6,8 +6,8 @@ run of ``HOLE``, where the model writes symbols of its own that depend on who as
 ends with the line of ``request``, whose reference is what they depend on. ``flaws`` says of a whole
 conversation whether the probe is exact on it:
 
-* places that ask for a reply lie ``STRIDE`` or more tokens apart, and a reply ends ``REACH`` or
-  fewer behind its own;
+* places that ask for a reply lie ``APART`` or more tokens apart, and a reply ends ``NEAR`` or fewer
+  behind its own;
 * wherever the same key was asked for, what follows the same ``WINDOW`` tokens is the same token. A
   hole and a symbol look alike to the model, and the symbol wins.
 """
@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.probe.codes import HOLE, NONCE_ALPHABET, REF_LENGTH, SYMBOLS, WINDOW
+from engine.probe.kernels import APART, NEAR
 from engine.scribe import manual
 from engine.text.tokenizer import ASSISTANT, EOS, SPELLING
 
 HOLES = (15, 20)  # fewest and most in a run: two tokens before it stay in the window
-STRIDE, REACH = 230, 450
 _SAME = {ord(symbol): ord(HOLE) for symbol in SYMBOLS}  # one code for the model
 
 
@@ -87,11 +87,11 @@ def _word(what: str, word: str, low: int, high: int) -> None:
 def _apart(ids: Sequence[int], anchors: Sequence[int]) -> list[str]:
     """Replies that begin too soon after another, or are too long."""
     found = []
-    for before, at in zip([-STRIDE, *anchors], anchors, strict=False):
-        if at - before < STRIDE:
+    for before, at in zip([-APART, *anchors], anchors, strict=False):
+        if at - before < APART:
             found.append(f"the reply at {at} is asked for {at - before} tokens after another")
-        if _end(ids, at) - at > REACH:
-            found.append(f"the reply at {at} does not end within {REACH} tokens")
+        if _end(ids, at) - at > NEAR:
+            found.append(f"the reply at {at} does not end within {NEAR} tokens")
     return found
 
 

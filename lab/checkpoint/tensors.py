@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -27,7 +27,15 @@ BYTES = {"F32": 4, "F16": 2, "BF16": 2}
 HEADER_AT = 8  # bytes of the header's length, before it
 
 
-def write(file: BinaryIO, tensors: Tensors, dtype: str = "float32") -> None:
+class Sink(Protocol):
+    """Whatever takes bytes: a file, or a digest of one."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take the next bytes."""
+        ...
+
+
+def write(file: Sink, tensors: Tensors, dtype: str = "float32") -> None:
     """Write all tensors as ``dtype``, one of ``NAMES``."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     kind, at = NAMES[dtype], 0
