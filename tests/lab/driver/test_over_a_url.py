@@ -13,7 +13,7 @@ from engine import clock
 from engine.api import create_app
 from lab.detectors import Context, examine
 from lab.driver import Load, Recorder, drive
-from lab.driver.throttle import capped
+from lab.driver.throttle import Capped
 from tests.engine.api.served import served
 from tests.lab.driver.followers import Follower
 from tests.lab.driver.servers import SCHEMAS, plans
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def over_url(recorder: Recorder, load: Load, per_second: int) -> list[Reply]:
     async def main(url: str) -> None:
         async with httpx.AsyncClient(base_url=url, timeout=30.0) as http:
-            await drive(http, load, recorder, capped(per_second))
+            await drive(http, load, recorder, Capped(per_second))
 
     async def start() -> ASGIApp:
         return create_app(Follower(interval=7))
@@ -73,7 +73,7 @@ def test_nobody_listening_is_a_transport_error() -> None:
 
 def test_a_wall_clock_cap_is_refused_under_the_virtual_clock() -> None:
     async def main() -> None:
-        capped(5)
+        Capped(5)
 
     with pytest.raises(ValueError, match="virtual"):
         clock.run(main())
