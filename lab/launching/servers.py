@@ -31,7 +31,8 @@ BOOT = "boot"
 class Server:
     """A boot that is up: where it answers, what it was started with, and its logs by node.
 
-    ``urls`` are the nodes' own; ``model`` is '' where the first of /v1/models is meant.
+    ``urls`` are the nodes' own; ``model`` is '' where the first of /v1/models is meant. ``flush``
+    and ``max_requests_per_s`` are a URL's: where it forgets its caches, and what it is spared.
     """
 
     base_url: str
@@ -41,6 +42,8 @@ class Server:
     urls: Mapping[str, str]
     model: str = ""
     api_key_env: str = ""
+    flush: str = ""
+    max_requests_per_s: float = 0.0
     processes: tuple[Process, ...] = field(default=(), repr=False)
 
     def died(self) -> str | None:

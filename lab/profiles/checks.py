@@ -29,6 +29,8 @@ def check(profile: Profile) -> Iterator[Problem]:
     for key in profile.readbacks:
         yield from _readback(profile, key)
     yield from _known(("exposure", "nodes"), profile.exposure.nodes, _names(profile))
+    if profile.flush is not None:
+        yield from _known(("flush", "nodes"), profile.flush.nodes, _names(profile))
     for name, regex in profile.exposure.logs.items():
         yield from _regex(("exposure", "logs", name), regex)
 

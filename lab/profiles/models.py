@@ -93,6 +93,16 @@ class Exposure(Frozen):
         return {name: len(re.findall(regex, text)) for name, regex in self.logs.items()}
 
 
+class Flush(Frozen):
+    """How the server is told to forget its caches: asked of each of ``nodes`` (none: the node that
+    answers), with 200 for an answer where it has.
+    """
+
+    path: Annotated[str, Field(pattern="^/")]
+    method: Literal["POST", "GET"] = "POST"
+    nodes: Words = ()
+
+
 class Fault(Frozen):
     """What a build may put into a server that is not ours: variables for all of its nodes.
 
@@ -127,6 +137,7 @@ class Profile(Frozen):
     options: dict[Name, ProfileToggle] = Field(default={}, alias="toggles")
     readbacks: dict[str, Readback] = Field(default={}, alias="readback")
     exposure: Exposure = Exposure()
+    flush: Flush | None = None
     path: Path = Path()
 
     @cached_property

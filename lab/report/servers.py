@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lab.exposure import FOREIGN, GENERATOR, is_foreign
+from lab.exposure import FLUSHED, FOREIGN, GENERATOR, is_foreign
 from lab.report.endings import errors
 from lab.report.section import Section
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, Reply
 
 NOTHING = "–"
+TOLD = ("asked and different", "not read", "caches before", "our loop's lag")
 TIMES = ("TTFT p50", "TTFT p99", "gap mean", "gap p50", "gap p99", "longest gap")
 
 
@@ -28,7 +29,7 @@ def servers(histories: Sequence[ArmHistory]) -> list[Section]:
     sections = [
         Section(
             "Servers",
-            ("arm", "server", "boot", "model", "asked and different", "not read", "our loop's lag"),
+            ("arm", "server", "boot", "model", *TOLD),
             tuple((arm.name, *_server(arm)) for arm in arms),
         ),
         Section(
@@ -53,7 +54,8 @@ def _server(arm: ArmHistory) -> tuple[str, ...]:
         for it in _of(arm, "setting_not_effective")
     ]
     lags = [f"p99 {it['lag_p99_us'] / 1e3:.1f} ms" for it in _of(arm, GENERATOR)]
-    told = (", ".join(differs), ", ".join(unread(arm)), "".join(lags))
+    caches = ["flushed" if it["done"] else "not flushed" for it in _of(arm, FLUSHED)]
+    told = (", ".join(differs), ", ".join(unread(arm)), "".join(caches), "".join(lags))
     return (
         str(where["url"]),
         str(where["boot"] or NOTHING),

@@ -18,7 +18,11 @@ A_SERVER = {
             "type": "object",
             "required": ["base_url"],
             "additionalProperties": False,
-            "properties": {key: {"type": "string"} for key in ("base_url", "model", "api_key_env")},
+            "properties": {
+                **{key: {"type": "string"} for key in ("base_url", "model", "api_key_env")},
+                "flush": {"type": "string", "pattern": "^/"},
+                "max_requests_per_s": {"type": "number", "exclusiveMinimum": 0},
+            },
         },
         {
             "type": "object",

@@ -2,26 +2,37 @@
 
 bundled                                          the engine in this process
 http://host:port                                 a server that somebody else started
-{base_url: URL, model: NAME, api_key_env: VAR}   the same, with its model and its key
+{base_url: URL, model: NAME, api_key_env: VAR}   the same, with its model and its key; also
+                                                 flush: PATH, max_requests_per_s: N
 vllm, or a profile's file                        a server that is launched for the arms
 {profile: NAME, PARAMETER: VALUE, ...}           the same, with the profile's parameters
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lab.profiles import known
 from lab.scenario.problem import Path, Problem, spell
-from lab.targets.spec import BUNDLED, THE_BUNDLED, VARIABLE, TargetSpec, base_url, profile_of
+from lab.targets.spec import (
+    BUNDLED,
+    OF_A_URL,
+    THE_BUNDLED,
+    VARIABLE,
+    TargetSpec,
+    base_url,
+    profile_of,
+)
 
 if TYPE_CHECKING:
     from lab.profiles import Profile
 
 AT: Path = ("target",)
-OF_A_URL = ("base_url", "model", "api_key_env")
+BESIDE = ("base_url", *OF_A_URL)
 A_URL = "http://host:port"
+PATH = re.compile(r"/[^\s#]*")
 Found = TargetSpec | Problem
 
 
@@ -47,27 +58,39 @@ def target_of(given: Any) -> Found:
     return Problem(AT, "names no server", f"base_url: {A_URL}, or profile: {_profiles()}")
 
 
-def _url(text: str, at: Path, model: str = "", api_key_env: str = "") -> Found:
+def _url(text: str, at: Path, **more: Any) -> Found:
     if "@" in text:
         what = "holds a name or a password, which would be stored; api_key_env names the variable"
         return Problem(at, f"{what} that holds a key", A_URL)
     found = base_url(text)
     if not found:
         return Problem(at, "is no base URL of a server", A_URL)
-    return TargetSpec("url", found, model, api_key_env)
+    return TargetSpec("url", found, **more)
 
 
 def _mapped_url(given: Mapping[str, Any]) -> Found:
     for key, value in given.items():
         at: Path = (*AT, key)
-        if key not in OF_A_URL:
-            return Problem(at, "unknown key", ", ".join(OF_A_URL), key, OF_A_URL)
-        if key == "api_key_env" and not (isinstance(value, str) and VARIABLE.fullmatch(value)):
-            return Problem(at, "names no environment variable", "one such as OPENAI_API_KEY")
-        if not isinstance(value, str):
-            return Problem(at, f"{spell(value)} is not accepted", "text")
-    more = given.get("model", ""), given.get("api_key_env", "")
-    return _url(given["base_url"], (*AT, "base_url"), *more)
+        if key not in BESIDE:
+            return Problem(at, "unknown key", ", ".join(BESIDE), key, BESIDE)
+        if wrong := _wrong_beside(at, key, value):
+            return wrong
+    more = {key: value for key, value in given.items() if key != "base_url"}
+    return _url(given["base_url"], (*AT, "base_url"), **more)
+
+
+def _wrong_beside(at: Path, key: str, value: Any) -> Problem | None:
+    """What is wrong with a value beside a URL, or with the URL's own kind."""
+    if key == "max_requests_per_s":
+        good = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+        return None if good else Problem(at, f"{spell(value)} is not accepted", "a number above 0")
+    if key == "api_key_env" and not (isinstance(value, str) and VARIABLE.fullmatch(value)):
+        return Problem(at, "names no environment variable", "one such as OPENAI_API_KEY")
+    if key == "flush" and not (isinstance(value, str) and PATH.fullmatch(value)):
+        return Problem(at, f"{spell(value)} is not accepted", "a path such as /flush_cache")
+    return (
+        None if isinstance(value, str) else Problem(at, f"{spell(value)} is not accepted", "text")
+    )
 
 
 def _profile(name: str, given: Mapping[str, Any], at: Path) -> Found:

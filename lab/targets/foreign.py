@@ -60,6 +60,8 @@ def _somebody_s(target: TargetSpec) -> Server:
         urls={},
         model=target.model,
         api_key_env=target.api_key_env,
+        flush=target.flush,
+        max_requests_per_s=target.max_requests_per_s,
     )
 
 

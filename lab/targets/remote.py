@@ -19,9 +19,10 @@ from engine.events import EventLog
 from lab.driver import Recorder, drive
 from lab.driver.client import OURS
 from lab.driver.lag import Lag, achieved_per_s, configured_per_s, warning, watching_lag
+from lab.driver.throttle import Capped
 from lab.driver.url import client
 from lab.errors import TargetError, UserError
-from lab.exposure import FOREIGN
+from lab.exposure import FLUSHED, FOREIGN, GENERATOR
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.bundled import load_of
@@ -37,7 +38,9 @@ from lab.targets.documents import (
 )
 from lab.targets.effective import Setting, model_served, settings_read
 from lab.targets.fault_log import FaultLog
+from lab.targets.flushing import flushed
 from lab.targets.keys import secret
+from lab.targets.probed import another_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,10 +118,15 @@ class _Run:
         beyond = self.task.workload.beyond_bundled() if self.profile is None else ""
         if beyond and maker(found) == KVLAB:
             raise UserError(f"arm {self.task.name!r}: {self._url()}: {beyond}")
-        if maker(found) != KVLAB and not self.task.workload.texts_known:
+        known = self.task.workload.texts_known
+        if known and (other := await another_model(http, load)):
+            raise UserError(f"arm {self.task.name!r}: {self._url()}: {other}")
+        if maker(found) != KVLAB and not known:
             self.recorder.plans = [_of_a_stranger(plan) for plan in self.task.plans]
         announce(self.task.plans, self.log)
         counting = Counting(http, self.server, self.profile, maker(found))
+        if (flush := await flushed(http, self.server, self.profile)) is not None:
+            self.log.remark(FLUSHED, **flush)
         before = await counting.read()
         faults = FaultLog(self.server, self.profile, self.task.build)
         async with watching_lag() as lateness:
@@ -201,20 +209,28 @@ class _Run:
         replies = [reply for reply in self.recorder.replies() if reply.tries]
         sent, took_s = sum(reply.tries for reply in replies), self.wall_s - self.recorder.start_s
         rate = achieved_per_s(replies, int(self.task.settings["concurrency"]))
-        asked = None if rate is None else configured_per_s(self.task.plans)
+        asked = None if rate is None else self._asked_per_s()
         if rate is None or asked is None:
             rate = sent / took_s if took_s > 0 else 0.0
         self.log.remark(
-            "generator",
+            GENERATOR,
             lag_p99_us=round(lag.p99_s * 1e6),
             core_percent=round(lag.cores * 100),
             requests=sent,
             warning=warning(lag, rate, asked) or "",
         )
 
+    def _asked_per_s(self) -> float | None:
+        """The arrivals of the load, as far as the target's cap lets them through."""
+        asked, cap = configured_per_s(self.task.plans), self.server.max_requests_per_s
+        return min(asked, cap) if asked is not None and cap else asked
+
     async def _drive(self, http: httpx.AsyncClient, load: Load) -> None:
         """Every session to its end, or until the server was seen to be dead."""
-        driving = asyncio.create_task(drive(http, load, self.recorder), name="sessions")
+        cap = self.server.max_requests_per_s
+        throttle = Capped(cap) if cap else None
+        sessions = drive(http, load, self.recorder, throttle)
+        driving = asyncio.create_task(sessions, name="sessions")
         try:
             while not driving.done() and self.died is None:
                 await asyncio.wait([driving], timeout=LOOK_S)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lab.profiles import Profile
     from lab.toggles.registry import Toggle
 
+OF_A_URL = ("model", "api_key_env", "flush", "max_requests_per_s")  # what may stand beside it
 Kind = Literal["bundled", "url", "profile"]
 BUNDLED = "bundled"
 URL = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
@@ -36,6 +37,8 @@ class TargetSpec:
     name: str
     model: str = ""
     api_key_env: str = ""
+    flush: str = ""
+    max_requests_per_s: float = 0.0
     params: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -71,9 +74,9 @@ class TargetSpec:
 
     def document(self) -> Any:
         """The value of `target:` that means this."""
-        if self.kind == "url" and (self.model or self.api_key_env):
-            given = {"base_url": self.name, "model": self.model, "api_key_env": self.api_key_env}
-            return {key: value for key, value in given.items() if value}
+        more = {key: value for key in OF_A_URL if (value := getattr(self, key))}
+        if self.kind == "url" and more:
+            return {"base_url": self.name, **more}
         return {"profile": self.name, **self.params} if self.params else self.name
 
 

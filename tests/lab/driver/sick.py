@@ -23,13 +23,14 @@ CARD = {"id": "theirs", "object": "model", "owned_by": "somebody"}
 
 @dataclass
 class Caller:
-    """One request of a client: its path, headers and JSON, and the way to answer it."""
+    """One request of a client: its path, headers, JSON and method, and the way to answer it."""
 
     path: str
     headers: dict[str, str]
     asked: Any
     writer: asyncio.StreamWriter
     server: Sick
+    method: str
 
     async def send(self, data: bytes) -> None:
         """Bytes, at once and as they are."""
@@ -135,7 +136,8 @@ class Sick:
         headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         own = dict(line.split(": ", 1) for line in head[1:] if line)
-        return Caller(head[0].split()[1], own, json.loads(raw or b"null"), writer, self)
+        method, path, _ = head[0].split()
+        return Caller(path, own, json.loads(raw or b"null"), writer, self, method)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ def arm(*replies: Reply) -> ArmHistory:
     events = [
         (0, "server", WHERE),
         (9, "generator", {"lag_p99_us": 1500, "warning": ""}),
+        (0, "cache_flush", {"where": "POST /flush", "done": True, "warning": ""}),
         (0, "setting_not_read", {"key": "dtype"}),
         (0, "setting_not_effective", DIFFERS),
     ]
@@ -48,7 +49,10 @@ def test_its_settings_streams_and_failures_are_told_each_kind_with_its_number() 
         ]
     )
     assert where.rows == (
-        ("theirs", "http://127.0.0.1:30000", "2", "m", "tp: 2 runs as 1", "dtype", "p99 1.5 ms"),
+        (
+            *("theirs", "http://127.0.0.1:30000", "2", "m"),
+            *("tp: 2 runs as 1", "dtype", "flushed", "p99 1.5 ms"),
+        ),
     )
     assert streams.rows == (("theirs", "2", "150.0", "150.0", "17.5", "19.0", "40.0", "99.0"),)
     assert failures.rows == (

@@ -32,6 +32,7 @@ workload: {{kind: tool_sessions, preset: small}}
 arms:
   - {{name: eight at once, concurrency: 8}}
 """
+CAP = "2: target.max_requests_per_s: "
 KEYED = f"{{base_url: {URL}, model: qwen, api_key_env: SHOP_KEY}}"
 
 
@@ -63,6 +64,13 @@ def test_a_url_means_the_same_with_and_without_its_version(text: str) -> None:
 def test_a_server_s_model_and_the_variable_of_its_key_stand_beside_its_url() -> None:
     found = parse_scenario(AT_A_URL.replace(f"{URL}/v1", KEYED), "url.yaml").target
     assert (found.model, found.api_key_env) == ("qwen", "SHOP_KEY")
+    assert target_of(found.document()) == found
+
+
+def test_how_a_url_forgets_and_what_it_is_spared_stand_beside_it() -> None:
+    beside = f"{{base_url: {URL}, flush: /flush_cache, max_requests_per_s: 2.5}}"
+    found = parse_scenario(AT_A_URL.replace(f"{URL}/v1", beside), "url.yaml").target
+    assert (found.flush, found.max_requests_per_s) == ("/flush_cache", 2.5)
     assert target_of(found.document()) == found
 
 
@@ -138,6 +146,17 @@ def test_a_mistake_over_a_profile_is_one_line(
         (f"{URL}/v1", f"{{base_url: {URL}, model: 3}}", "2: target.model: 3 is not accepted"),
         (f"{URL}/v1", "{base_url: 3}", "2: target.base_url: 3 is not accepted; accepted: text"),
         ("arms:", "engine: {hicache: true}\narms:", "4: engine.hicache: unknown key"),
+        (
+            f"{URL}/v1",
+            f"{{base_url: {URL}, max_requests_per_s: 0}}",
+            f"{CAP}0 is not accepted; accepted: a number above 0",
+        ),
+        (
+            f"{URL}/v1",
+            f"{{base_url: {URL}, max_requests_per_s: true}}",
+            f"{CAP}true is not accepted",
+        ),
+        (f"{URL}/v1", f"{{base_url: {URL}, flush: flush_cache}}", "2: target.flush: 'flush_cache'"),
         ("arms:", "toggles: {graph: {bad: true, good: false}}\narms:", "4: toggles.graph: unkn"),
     ],
 )

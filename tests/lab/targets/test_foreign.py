@@ -91,3 +91,11 @@ def test_nobody_at_a_url_is_told_the_same_way() -> None:
         scenario = parse_scenario(AT.format(target=url), "url.yaml")
         left = run_arm(scenario, scenario.arms[0], 0)
     assert str(failure(left)).startswith(f"no server: {url} does not answer: ")
+
+
+def test_a_url_s_flush_and_cap_reach_its_server(driven) -> None:
+    beside = "{base_url: 'http://127.0.0.1:9', flush: /flush_cache, max_requests_per_s: 3}"
+    scenario = parse_scenario(AT.format(target=beside), "url.yaml")
+    run_arm(scenario, scenario.arms[0], 7)
+    ((_, asked, _),) = driven
+    assert (asked.flush, asked.max_requests_per_s) == ("/flush_cache", 3)

@@ -22,7 +22,7 @@ from lab.toggles import defaults, to_engine_config
 from lab.workloads import resolve
 from tests.engine.api.served import served
 from tests.lab.driver.sick import sick, well
-from tests.lab.targets.remotes import server, task
+from tests.lab.targets.remotes import server, stranger_task, task
 from tests.lab.workloads.test_schemas import collection
 
 if TYPE_CHECKING:
@@ -54,6 +54,14 @@ def test_the_text_of_a_stranger_is_not_known_and_the_due_call_is() -> None:
         replies = run_remote(task(), server(it.url)).replies
     assert {reply.expected_text for reply in replies} == {""}
     assert all(reply.expected_call for reply in replies)
+
+
+def test_somebody_s_server_gets_no_more_requests_than_the_scenario_says() -> None:
+    with sick(well) as it:
+        theirs = server(it.url, max_requests_per_s=2.5)
+        replies = run_remote(stranger_task(sessions=3, turns=1), theirs).replies
+    sent = sorted(reply.sent_s for reply in replies)
+    assert sent[2] - sent[0] >= 0.75  # two at once, and the next ones 0.8 s later
 
 
 def test_a_load_that_the_bundled_model_cannot_follow_is_not_driven_against_it(
