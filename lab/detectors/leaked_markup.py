@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import MARKER, leaked
+from lab.detectors.surface import DSML, leaked
 
 if TYPE_CHECKING:
     from lab.records import Reply
@@ -18,4 +18,4 @@ if TYPE_CHECKING:
 @detector(rank=20)
 def leaked_markup(reply: Reply, context: Context) -> str | None:
     """DSML in the visible text, in any spelling of its bars, though the reply ended by itself."""
-    return leaked(reply, MARKER, "DSML")
+    return leaked(reply, DSML, "DSML")

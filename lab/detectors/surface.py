@@ -1,6 +1,7 @@
-"""The surfaces of a reply that detectors read. One rule: what stands in code literals is speech.
+"""The surfaces of a reply that detectors read. One rule: a reply may speak of markup.
 
-A reply may *talk* about markup; production's detector masks code literals for the same reason.
+What stands in code is speech, and so is, where the right text is not known, what is a word of a
+sentence; production's detector masks code for the same reason.
 """
 
 from __future__ import annotations
@@ -9,28 +10,29 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from lab.detectors.literals import masked
+from lab.detectors.spoken import spoken
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from lab.records import Reply
 
 # U+FF5C is DSML's own bar; damaged and look-alike replies show it doubled, as U+2016, or as ASCII.
 BARS = "[｜‖|]{1,2}"
 MARKER = re.compile(rf"{BARS}\s*DSML\s*{BARS}")
+DSML = re.compile(
+    rf"</?{BARS}\s*DSML\s*{BARS}(?:tool_calls|invoke|parameter)?"
+    rf'(?: name="[^"\n]*")?(?: string="(?:true|false)")?>|{MARKER.pattern}'
+)
 ABORT = "abort"
 BY_ITSELF = (None, "stop", "tool_calls", "function_call")  # any other reason is somebody else's
 THINK, END_THINK = "<think>", "</think>"
-_LITERAL = re.compile(r"```.*?```|~~~.*?~~~|``[^\n]*?``|`[^`\n]*`", re.DOTALL)
 _QUOTES = "\"'\u2018\u201c\u201e\u00ab"  # that open a quotation, straight or not
 
 
-def masked(text: str) -> str:
-    """``text`` with its code literals blanked out, at the same length."""
-    return _LITERAL.sub(lambda found: " " * len(found[0]), text)
-
-
 def visible(reply: Reply) -> str:
-    """What a chat window would show, code literals masked."""
+    """What a chat window would show, code masked."""
     return masked(reply.content or "")
 
 
@@ -44,11 +46,28 @@ def markers(*tags: str) -> re.Pattern[str]:
 def leaked(reply: Reply, marker: re.Pattern[str], what: str) -> str | None:
     """Where ``marker`` stands in the visible text of a reply that ended by itself."""
     text = visible(reply)
-    found = marker.search(text)
+    found = next(meant(reply, text, marker), None)
     if found is None or was_cut(reply):
         return None
     where = excerpt(text, found.start())
     return f"{what} in the content, finish_reason {reply.finish_reason}: {where}"
+
+
+def meant(reply: Reply, text: str, marker: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Each ``marker`` in a text of the reply; of an unknown one those that it does not speak of."""
+    for found in marker.finditer(text):
+        if text_known(reply) or not spoken(text, *found.span(), marker):
+            yield found
+
+
+def prose(reply: Reply) -> str:
+    """What a reply says, code masked: all of it where it is known, else without its calls, whose
+    arguments may be a file in any format.
+    """
+    if text_known(reply):
+        return masked(whole(reply))
+    parts = [reply.reasoning or "", reply.content or ""]
+    return masked("\n".join(parts) if reply.raw_text is None else reply.raw_text)
 
 
 def whole(reply: Reply) -> str:

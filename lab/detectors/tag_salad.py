@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import END_THINK, MARKER, THINK, excerpt, masked, text_known, whole
+from lab.detectors.surface import DSML, END_THINK, THINK, excerpt, meant, prose, text_known
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from lab.records import Reply
 
 _TAG = re.compile(
@@ -22,33 +24,33 @@ _BARE = re.compile(
 )  # the token itself is lost
 _BARE_CALL = re.compile(r"</?(?:tool_calls|invoke)\b[^>\n]{0,80}>?")  # <parameter> is XML's too
 _NAME = re.compile(r"tool_calls|invoke|parameter")
+_THOUGHT = re.compile("</?think>")
 _PARENT = {"tool_calls": None, "invoke": "tool_calls", "parameter": "invoke"}
 
 
 @detector(rank=26)
 def tag_salad(reply: Reply, context: Context) -> str | None:
     """A DSML or think tag that is not spelt, closed or nested as the format has it."""
-    text = masked(whole(reply))
+    text = prose(reply)
     return (
-        _misspelt(text, _BARE if text_known(reply) else _BARE_CALL)
-        or _unbalanced(text)
-        or _thought(text)
+        _misspelt(reply, text)
+        or _unbalanced(found[0] for found in meant(reply, text, _TAG))
+        or _thought([found[0] for found in meant(reply, text, _THOUGHT)])
     )
 
 
-def _misspelt(text: str, bare_tag: re.Pattern[str]) -> str | None:
+def _misspelt(reply: Reply, text: str) -> str | None:
     tags = [found.span() for found in _TAG.finditer(text)]
-    for found in MARKER.finditer(text):
+    for found in meant(reply, text, DSML):
         if not any(start <= found.start() < end for start, end in tags):
             return "no tag of the format: " + excerpt(text, found.start())
-    bare = bare_tag.search(text)
+    bare = next(meant(reply, text, _BARE if text_known(reply) else _BARE_CALL), None)
     return "a tag without its marker: " + excerpt(text, bare.start()) if bare else None
 
 
-def _unbalanced(text: str) -> str | None:
+def _unbalanced(tags: Iterable[str]) -> str | None:
     opened: list[str] = []
-    for found in _TAG.finditer(text):
-        tag = found[0]
+    for tag in tags:
         named = _NAME.search(tag)
         assert named is not None
         name = named[0]
@@ -62,9 +64,9 @@ def _unbalanced(text: str) -> str | None:
     return f"{opened[-1]} is never closed" if opened else None
 
 
-def _thought(text: str) -> str | None:
+def _thought(tags: Sequence[str]) -> str | None:
     """A thought left open, or opened again. Only raw text shows its tags."""
-    opens, ends = text.count(THINK), text.count(END_THINK)
+    opens, ends = tags.count(THINK), tags.count(END_THINK)
     if opens > 1:
         return f"{THINK} {opens} times"
     return f"{THINK} {opens} times, {END_THINK} {ends} times" if opens > ends else None
