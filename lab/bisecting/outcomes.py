@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lab.concerned import concerned
+from lab.concluding import shows_nothing
 from lab.detectors import Kind, worst
-from lab.judging import shows_nothing
 from lab.targets import failure
 from lab.wedge import wedge
 
@@ -26,11 +26,13 @@ def corrupt(
 ) -> tuple[int, str]:
     """The sessions with a corrupt reply, and why a trial without one shows nothing.
 
-    Only what a client sees counts: a row that was destroyed and that no reply shows is evidence.
-    Nor is a path that one trial never took a reason: that is for all trials of an arm.
+    Of a model whose texts nobody knows those in which it missed are bad, too: a search holds them
+    against the arm with every toggle good, which is their control. Only what a client sees counts:
+    a row that was destroyed and that no reply shows is evidence. Nor is a path that one trial never
+    took a reason: that is for all trials of an arm.
     """
-    if verdict.sessions_corrupt:
-        return verdict.sessions_corrupt, ""
+    if wrong := _wrong(findings):
+        return len(wrong), ""
     if verdict.verdict in ("wedged", "parser_fault", "nondeterministic"):
         return 0, f"{verdict.verdict}: {verdict.reason}"
     return 0, failure(history) or wedge(history) or shows_nothing(history, findings)
@@ -45,9 +47,8 @@ def violated(
     is bad, and no more sessions of it than are known to be.
     """
     if verdict.violations:
-        wrong = {found.session for found in findings if worst([found], Kind.CORRUPT)}
         owed = {reply.session for reply in history.replies if reply.due}
-        return len(wrong | (owed & concerned(history))) or 1, ""
+        return len(_wrong(findings) | (owed & concerned(history))) or 1, ""
     return corrupt(history, verdict, findings)
 
 
@@ -63,6 +64,12 @@ def wedged(
     if who := wedge(history):
         return verdict.sessions or history.sessions, who
     return 0, failure(history) or ""
+
+
+def _wrong(findings: Sequence[Finding]) -> set[int]:
+    """The sessions with a reply that is corrupt or missed."""
+    kinds = (Kind.CORRUPT, Kind.MISSED)
+    return {it.session for it in findings if any(worst([it], kind) for kind in kinds)}
 
 
 OUTCOMES: dict[str, Sought] = {CORRUPT: corrupt, WEDGED: wedged, VIOLATED: violated}

@@ -5,6 +5,16 @@ it is counted once, under the first by rank (``RANKS`` in ``base`` says which an
 """
 
 from lab.detectors.base import DETECTORS, Context, Detector, Kind
-from lab.detectors.examine import examine, worst
+from lab.detectors.examine import Place, examine, named, place_of, worst
 
-__all__ = ["DETECTORS", "Context", "Detector", "Kind", "examine", "worst"]
+__all__ = [
+    "DETECTORS",
+    "Context",
+    "Detector",
+    "Kind",
+    "Place",
+    "examine",
+    "named",
+    "place_of",
+    "worst",
+]

@@ -14,6 +14,12 @@ Ranks: a corrupt reply is counted under the fired detector of the lowest rank, t
 * 5x  ``wrong_text``: any other byte than the expected one, so nothing is ever missed
 * 6x  not the model's fault: ``parser_fault``, ``nondeterminism``
 * 7x  no whole reply: ``transport_error``, ``timed_out``, ``unfinished``
+
+Where the right text is not known, what a healthy but weak model does by itself (``weakness``: a
+call that it does not make, makes up or spells wrongly, a text that goes round) is ``missed``, and
+proves nothing alone: judges hold its rate against that of an arm at concurrency 1. What no healthy
+model writes (another session's words, markup that its parser had to take, letters of noise) is
+corrupt by itself.
 """
 
 from __future__ import annotations
@@ -24,14 +30,16 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from lab.detectors.surface import text_known
 from lab.records import Finding, Repeat, Reply
 from lab.registry import Registry
 
 
 class Kind(StrEnum):
-    """Four things that are counted apart."""
+    """Five things that are counted apart."""
 
     CORRUPT = "corrupt"  # the model's text is wrong
+    MISSED = "missed"  # so it is, if the model is better than that: nobody knows its text
     PARSER_FAULT = "parser_fault"  # the text is right, or parsed otherwise than it reads
     UNFINISHED = "unfinished"  # no whole reply: neither clean nor corrupt
     NONDETERMINISTIC = "nondeterministic"
@@ -70,12 +78,13 @@ OUTCOME = {Kind.UNFINISHED: "unknown"}  # every other kind is a failure
 
 @dataclass(frozen=True)
 class Detector:
-    """A named look; see the module for ``rank``."""
+    """A named look; see the module for ``rank`` and ``weakness``."""
 
     name: str
     rank: int
     kind: Kind
     look: Look
+    weakness: bool = False
 
     def __call__(self, reply: Reply, context: Context) -> Finding | None:
         """What it finds; a look that raises finds that it does not know."""
@@ -86,18 +95,21 @@ class Detector:
         return (detail and self._finding(reply, OUTCOME.get(self.kind, "fail"), detail)) or None
 
     def _finding(self, reply: Reply, outcome: str, detail: str) -> Finding:
-        return Finding(reply.session, reply.turn, self.name, outcome, detail, self.kind.value)
+        kind = Kind.MISSED if self.weakness and not text_known(reply) else self.kind
+        return Finding(reply.session, reply.turn, self.name, outcome, detail, kind.value)
 
 
 DETECTORS: Registry[Detector] = Registry("detector", "lab.detectors")
 
 
-def detector(rank: int, kind: Kind = Kind.CORRUPT) -> Callable[[Look], Look]:
+def detector(
+    rank: int, kind: Kind = Kind.CORRUPT, *, weakness: bool = False
+) -> Callable[[Look], Look]:
     """File a function as the detector of its own name."""
 
     def file(look: Look) -> Look:
         name: str = look.__name__
-        DETECTORS.register(name)(Detector(name, rank, kind, look))
+        DETECTORS.register(name)(Detector(name, rank, kind, look, weakness))
         return look
 
     return file

@@ -1,7 +1,9 @@
 """A call that was due, or that the reply or its end announces, and that is not made.
 
-Where the text is not known, an announcement is an intent that the user reads ("I will now call
-x"): offers, questions and thoughts of a real model mention tools all the time.
+Where the text is not known, an announcement is an intent with which the reply ends ("I will now
+call x"): offers, questions and thoughts of a real model mention tools all the time, and who has
+told what he looks up goes on with what he found. A tool whose name is a plain word must be called
+a tool, or be called like one: "use the search results" is prose.
 """
 
 from __future__ import annotations
@@ -19,11 +21,18 @@ _VERB = r"\b(?:call|calling|invoke|invoking|use|using|run|running)\b"
 _DENIED = re.compile(r"\b(?:not|never|cannot|can't|don't|won't|without|no need)\b[^.\n]{0,30}$")
 _I_WILL = "I will now|I'll now|I am now|I'm now|now I will|now I'll|let me"
 _INTENT = re.compile(rf"\b(?:{_I_WILL})\b[^\n]{{0,40}}$", re.I)
-_CONDITION = re.compile(r"\b(?:if|once|when|after|unless|whether|until|would)\b|\?$", re.I)
+_CONDITION = re.compile(
+    r"\b(?:if|once|when|whenever|after|unless|whether|until|would|could|how|what|why)\b"
+    r"|\blet me (?:know|explain|show|walk|describe|summari[sz]e)\b|\?$",
+    re.I,
+)
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?]?")
+_PLAIN = re.compile(r"[a-z]+|[A-Z][a-z]*")
+_CALLED = r"(?:\(|['\"]?\s+(?:tool|function|api|endpoint)\b)"
+AFTERWARDS = 80  # characters after an announcement with which a reply still ends
 
 
-@detector(rank=30)
+@detector(rank=30, weakness=True)
 def dropped_call(reply: Reply, context: Context) -> str | None:
     """No call at all: though the prompt determines one, the end says so, or a tool was named as
     about to be called.
@@ -42,16 +51,19 @@ def _announced(reply: Reply, context: Context) -> str | None:
     known = text_known(reply)
     text = f"{reply.reasoning or ''}\n{visible(reply)}" if known else visible(reply)
     for name in context.tools:
-        for found in re.finditer(rf"{_VERB}[^.\n]{{0,30}}\b{re.escape(name)}\b", text, re.I):
+        called = _CALLED if not known and _PLAIN.fullmatch(name) else ""
+        said = rf"{_VERB}[^.\n]{{0,30}}\b{re.escape(name)}\b{called}"
+        for found in re.finditer(said, text, re.I):
             if not _DENIED.search(text[: found.start()]) and (known or _meant(text, found.start())):
                 return found[0]
     return None
 
 
 def _meant(text: str, at: int) -> bool:
-    """Whether the sentence around ``at`` says that its speaker does it now."""
+    """Whether the sentence around ``at`` says that its speaker does it now, and is the last."""
     start = max(text.rfind(end, 0, at) for end in ".!?\n") + 1
     sentence = _SENTENCE.match(text, start)
     assert sentence is not None  # it may be empty
     said = bool(_INTENT.search(text[start:at].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
-    return said and not _CONDITION.search(sentence[0])
+    last = len(text[sentence.end() :].strip()) <= AFTERWARDS
+    return said and last and not _CONDITION.search(sentence[0])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lab.records import Reply
 
 
-@detector(rank=32)
+@detector(rank=32, weakness=True)
 def empty_visible(reply: Reply, context: Context) -> str | None:
     """No visible text and no call, though the server counted tokens and stopped by itself."""
     if reply.tool_calls or (reply.content or "").strip() or was_cut(reply):

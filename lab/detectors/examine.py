@@ -12,6 +12,7 @@ session's words are proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import DETECTORS, Context, Detector, Kind
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lab.records import Finding, Reply
 
 
+Place = tuple[int, int]  # session, turn
 PROOF = 20  # ranks below: bytes of somebody else
 
 
@@ -36,6 +38,17 @@ def worst(findings: Sequence[Finding], kind: Kind) -> Finding | None:
     """The finding of ``kind`` under which a reply is counted: the first that is sure."""
     sure = [f for f in findings if f.kind == kind.value and f.outcome == "fail"]
     return sure[0] if sure else None
+
+
+def named(findings: Sequence[Finding], kind: Kind) -> dict[Place, Finding]:
+    """For each reply with a sure finding of ``kind``, the one under which it is counted."""
+    firsts = {place: worst(list(of), kind) for place, of in groupby(findings, key=place_of)}
+    return {place: found for place, found in firsts.items() if found is not None}
+
+
+def place_of(found: Finding) -> Place:
+    """The reply that a finding is of."""
+    return found.session, found.turn
 
 
 def ranked() -> list[Detector]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lab.records import Reply
 
 
-@detector(rank=42)
+@detector(rank=42, weakness=True)
 def malformed_arguments(reply: Reply, context: Context) -> str | None:
     """A call whose arguments cannot be read, or say one thing twice."""
     if was_cut(reply) and not text_known(reply):

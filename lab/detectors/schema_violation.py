@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lab.records import Reply
 
 
-@detector(rank=44)
+@detector(rank=44, weakness=True)
 def schema_violation(reply: Reply, context: Context) -> str | None:
     """Readable arguments of an offered tool that break its JSON Schema."""
     for name, text in calls(reply):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lab.records import Reply
 
 
-@detector(rank=40)
+@detector(rank=40, weakness=True)
 def unknown_tool(reply: Reply, context: Context) -> str | None:
     """A call's name is none of the request's tools."""
     for name, _ in calls(reply):

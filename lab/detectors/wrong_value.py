@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lab.records import Reply
 
 
-@detector(rank=46)
+@detector(rank=46, weakness=True)
 def wrong_value(reply: Reply, context: Context) -> str | None:
     """Another tool, other arguments or another number of calls; the order of arguments is free."""
     made, expected = calls(reply), reply.expected_call

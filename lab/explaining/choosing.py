@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, Finding, Reply
 
 GRAVEST = tuple(
-    kind.value for kind in (Kind.CORRUPT, Kind.PARSER_FAULT, Kind.NONDETERMINISTIC, Kind.UNFINISHED)
+    kind.value
+    for kind in (
+        *(Kind.CORRUPT, Kind.PARSER_FAULT, Kind.NONDETERMINISTIC, Kind.MISSED),
+        Kind.UNFINISHED,
+    )
 )
 NOT_FOUND = "none"
 

@@ -72,7 +72,7 @@ SPOILT: dict[str, list[Reply]] = {
     ],
     "script_mix": [
         said("<think>a</think>\n\nhello мир 世界"),
-        strange(content="ok да \ufffd\ufffd"),
+        strange(content="ok да\ufffd\ufffd"),
     ],
     "dropped_call": [
         said("<think>Call get_record for KEY1KEY1KEY1.</think>\n\n"),
@@ -136,10 +136,12 @@ FAULTY: dict[str, list[Reply]] = {
     ("name", "reply"), [(name, reply) for name, replies in SPOILT.items() for reply in replies]
 )
 def test_a_corrupt_reply_is_counted_under_its_class(name: str, reply: Reply) -> None:
-    found = worst(examine(reply, CONTEXT), Kind.CORRUPT)
+    weak = DETECTORS.all()[name].weakness and not reply.expected_text
+    kind = Kind.MISSED if weak else Kind.CORRUPT
+    found = worst(examine(reply, CONTEXT), kind)
     assert found is not None
     assert found.detector == name, examine(reply, CONTEXT)
-    assert (found.kind, found.outcome) == ("corrupt", "fail")
+    assert (found.kind, found.outcome) == (kind.value, "fail")
     assert found.detail
 
 

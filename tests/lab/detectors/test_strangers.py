@@ -143,7 +143,8 @@ def test_a_long_repetition_is_a_loop_and_a_short_one_is_not() -> None:
 
 
 def test_scripts_that_meet_in_one_run_of_words_are_noise() -> None:
-    assert [f.detector for f in found("so the ответ 世界 là")] == ["script_mix"]
+    assert [f.detector for f in found("so theответ 世界 là")] == ["script_mix"]
+    assert [f.detector for f in found("so ответ 世界 là да 了 ты")] == ["script_mix"]
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter", "repetition"])

@@ -112,14 +112,14 @@ def test_a_model_that_calls_nothing_has_dropped_every_call_and_the_session_goes_
     tmp_path: Path,
 ) -> None:
     verdict = judged(plan(tmp_path), lambda call, n: "Done." if n == 2 else call)
-    assert (verdict.outcomes, verdict.replies_due) == ({"dropped_call": 6}, 18)
+    assert (verdict.missed, verdict.replies_due) == ({"dropped_call": 6}, 18)
 
 
 def test_a_model_that_changes_a_value_is_wrong_in_that_value(tmp_path: Path) -> None:
     def spoil(call: Any, n: int) -> Any:
         return call | {"arguments": call["arguments"] | {"label": "X"}} if n == 1 else call
 
-    assert judged(plan(tmp_path), spoil).outcomes == {"wrong_value": 6}
+    assert judged(plan(tmp_path), spoil).missed == {"wrong_value": 6}
 
 
 def test_the_bundled_model_is_not_asked_in_plain_words() -> None:
