@@ -47,8 +47,8 @@ _ANCHOR = {
 
 def frequencies(head_dim: int) -> NDArray[np.float64]:
     """float64 [pairs]: radians a token of each positional pair."""
-    steps: NDArray[np.float64] = np.arange(PAIRS[head_dim]) * (-32.0 / head_dim)
-    return 10.0**steps
+    powers = np.arange(PAIRS[head_dim]) * (-32.0 / head_dim)
+    return np.asarray(10.0**powers)
 
 
 def exact_offset(head_dim: int, offset: int) -> Complex:
