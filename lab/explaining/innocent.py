@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lab.detectors import Kind
 from lab.explaining.writers import seconds
 from lab.exposure import is_foreign
+from lab.placing.judge import Places
 
 if TYPE_CHECKING:
     from lab.explaining.damage import Damage
@@ -19,13 +20,10 @@ def no_wrong_row(it: Explanation) -> list[str]:
     """The judge, and what its evidence points at."""
     judge = f"{it.finding.detector} fired: {it.finding.detail}."
     if it.kind == Kind.PARSER_FAULT.value:
-        return [judge, "The raw text is right and was parsed otherwise: look at the parser."]
+        which = "is right and" if it.reply.expected_text else "may be right: it"
+        return [judge, f"The raw text {which} was parsed otherwise: look at the parser."]
     if it.kind == Kind.NONDETERMINISTIC.value:
-        return [
-            judge,
-            "An arm of equal seed and configuration said something else: look for what "
-            "is not ordered by the clock or the seed.",
-        ]
+        return [judge, _drifted(it)]
     if it.kind == Kind.UNFINISHED.value:
         return [judge, *_on_its_way(it)]
     effect = it.effect
@@ -34,6 +32,18 @@ def no_wrong_row(it: Explanation) -> list[str]:
     if effect is not None and effect.role == "slot":
         return [judge, *_slot(effect)]
     return [judge, *_unseen(it)]
+
+
+def _drifted(it: Explanation) -> str:
+    if is_foreign(it.history):
+        return (
+            "The same question was answered otherwise, and nobody knows which answer is right: "
+            "sums in another order, or another's rows. An arm without the suspect tells them apart."
+        )
+    return (
+        "An arm of equal seed and configuration said something else: look for what is not ordered "
+        "by the clock or the seed."
+    )
 
 
 def _token(it: Explanation, effect: Damage) -> list[str]:
@@ -77,7 +87,9 @@ def _unseen(it: Explanation) -> list[str]:
     if it.reply.raw_text is None:
         return ["The server gave no raw text, so a parser fault cannot be told from a wrong token."]
     if is_foreign(it.history):
-        return ["The server is a process of its own and tells no rows: what was read is not known."]
+        told = "The server is a process of its own and tells no rows: what was read is not known"
+        place = Places(it.history).lost(it.reply) is not None
+        return [f"{told}{', what should have been read is' if place else ''}."]
     if not it.history.events:
         return ["The target told no events: nothing is known of its rows."]
     more = (

@@ -13,6 +13,7 @@ from lab.explaining import rows
 from lab.explaining.damage import ROWS
 from lab.explaining.innocent import no_wrong_row
 from lab.explaining.lines import Quote
+from lab.explaining.placed import fault_says, should_have_read
 from lab.explaining.timeline import NS
 from lab.explaining.writers import clocked, seconds, writer
 from lab.exposure import ALWAYS_SAID
@@ -50,7 +51,11 @@ def head(it: Explanation) -> str:
 
 def sections(it: Explanation) -> list[Section]:
     """The chain, a heading a step; those that have nothing to say are left out."""
-    found: list[Section] = [("first wrong token", _token(it))]
+    found: list[Section] = [
+        ("first wrong token", _token(it)),
+        ("what it should have read", should_have_read(it)),
+        ("what the fault of the build says", fault_says(it)),
+    ]
     if it.effect is None or it.how == "arm" or it.effect.role not in ROWS:
         found.append(("no wrong row was read", no_wrong_row(it)))
     if it.effect is not None:

@@ -8,7 +8,6 @@ among the last tokens that it reads.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, Reply
 
 INJECTED, MET = "fault_injected", "fault_met"  # events, as the target tells them
+COUNTED = ("met", "needed", "wrong", "placed", "wrong_unneeded")
 WRITTEN = ("prefill", "decode", "both")
 
 
@@ -120,19 +120,21 @@ class Evidence:
 
 
 def counted(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
-    """By how the rows were damaged and who wrote them: replies that met it, depended on it, were
-    wrong (of these and of the others), and were placed there.
+    """By how the rows were damaged and who wrote them: replies that met it; that needed them, were
+    wrong and had their place there; that needed none of what they met, and were wrong all the same.
     """
-    found: dict[str, Counter[str]] = {}
+    found: dict[str, dict[str, int]] = {}
     for hit in hits:
         for met in {(it.how, it.written): it for it in (hit.depends or hit.met)}.values():
-            row = found.setdefault(f"{met.how}, written by {met.written}", Counter())
+            row = found.setdefault(
+                f"{met.how}, written by {met.written}", dict.fromkeys(COUNTED, 0)
+            )
             row["met"] += 1
-            which = "depended" if hit.depends else "did not"
-            row[which] += 1
-            row[f"{which}, wrong"] += hit.wrong
-            row["found"] += bool(hit.depends) and hit.wrong and hit.found
-    return {name: dict(row) for name, row in sorted(found.items())}
+            row["needed"] += bool(hit.depends)
+            row["wrong"] += bool(hit.depends) and hit.wrong
+            row["placed"] += bool(hit.depends) and hit.wrong and hit.found
+            row["wrong_unneeded"] += not hit.depends and hit.wrong
+    return dict(sorted(found.items()))
 
 
 def _met(fields: dict[str, Any], how: dict[int, str]) -> Met:
