@@ -73,6 +73,13 @@ def exposure(counters: Mapping[str, int], foreign: bool = False) -> dict[str, in
     return moved if foreign else dict.fromkeys(ALWAYS_SAID, 0) | moved
 
 
+def reported(exposure: Mapping[str, int], key: str) -> bool:
+    """Whether an arm's exposure says anything of ``key``: our own engine counts from zero whatever
+    it counts, somebody's server has the counters that it has.
+    """
+    return key in exposure or ALWAYS_SAID[0] in exposure
+
+
 def violations(counters: Mapping[str, int]) -> dict[str, int]:
     """The invariants that were seen broken, and how often."""
     return _named(VIOLATION, counters)

@@ -50,8 +50,8 @@ class Repeated:
 
     @property
     def counts(self) -> list[tuple[int, int]]:
-        """Corrupt sessions and sessions, a boot each."""
-        return [(part.sessions_corrupt, part.sessions) for part in self.counted]
+        """Corrupt sessions, and sessions that show anything, a boot each."""
+        return [(part.sessions_corrupt, part.sessions_judged) for part in self.counted]
 
     @property
     def correlation(self) -> Correlation:
@@ -161,19 +161,24 @@ def _repeated(parts: Sequence[ArmVerdict]) -> Repeated:
 def _summed(parts: Sequence[ArmVerdict]) -> ArmVerdict:
     """The parts as one arm: numbers are sums, the verdict is the worst."""
     kept = counted(parts)
-    corrupt, sessions = (
-        sum(getattr(part, name) for part in kept) for name in ("sessions_corrupt", "sessions")
+    corrupt, judged = (
+        sum(getattr(part, name) for part in kept)
+        for name in ("sessions_corrupt", "sessions_judged")
     )
     worst = min(parts, key=lambda part: WORST.index(part.verdict))
     return replace(
         parts[0],
-        sessions=sessions,
+        sessions=sum(part.sessions for part in kept),
         sessions_corrupt=corrupt,
+        sessions_silent=sum(part.sessions_silent for part in kept),
+        sessions_missed=sum(part.sessions_missed for part in kept),
+        replies_missed=sum(part.replies_missed for part in kept),
+        missed=_sums(part.missed for part in kept),
         replies_due=sum(part.replies_due for part in kept),
         replies_corrupt=sum(part.replies_corrupt for part in kept),
         unfinished=sum(part.unfinished for part in kept),
-        rate=corrupt / sessions if sessions else 0.0,
-        ci95=clustered([(part.sessions_corrupt, part.sessions) for part in kept]),
+        rate=corrupt / judged if judged else 0.0,
+        ci95=clustered([(part.sessions_corrupt, part.sessions_judged) for part in kept]),
         outcomes=_sums(part.outcomes for part in kept),
         violations=_sums(part.violations for part in kept),
         faults=_sums(part.faults for part in kept),
@@ -199,14 +204,15 @@ def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 def _fisher(a: Repeated, b: Repeated) -> float:
     one, other = a.arm, b.arm
-    return fisher(one.sessions_corrupt, one.sessions, other.sessions_corrupt, other.sessions)
+    own = (one.sessions_corrupt, one.sessions_judged)
+    return fisher(*own, other.sessions_corrupt, other.sessions_judged)
 
 
 def _difference(a: ArmVerdict, b: ArmVerdict, effect: float) -> Interval:
-    if not (a.sessions and b.sessions):
+    if not (a.sessions_judged and b.sessions_judged):
         return -1.0, 1.0
-    low1, high1 = with_effect(a.sessions_corrupt, a.sessions, effect)
-    low2, high2 = with_effect(b.sessions_corrupt, b.sessions, effect)
+    low1, high1 = with_effect(a.sessions_corrupt, a.sessions_judged, effect)
+    low2, high2 = with_effect(b.sessions_corrupt, b.sessions_judged, effect)
     apart = a.rate - b.rate
     below, above = hypot(a.rate - low1, high2 - b.rate), hypot(high1 - a.rate, b.rate - low2)
     return apart - below, apart + above

@@ -41,8 +41,10 @@ def document(verdict: RunVerdict) -> dict[str, Any]:
 
 
 def arm_document(arm: ArmVerdict) -> dict[str, Any]:
-    """One arm; its effective settings are called ``toggles`` here."""
-    fields = asdict(arm)
+    """One arm; its effective settings are called ``toggles`` here. ``sessions`` were owed a reply;
+    ``sessions_judged`` of them show anything, and are the n of ``rate`` and ``ci95``.
+    """
+    fields = {**asdict(arm), "sessions_judged": arm.sessions_judged}
     return {"name": fields.pop("name"), "toggles": fields.pop("settings"), **fields}
 
 

@@ -30,22 +30,24 @@ RATES = (
 
 def rates(verdict: RunVerdict) -> Section:
     """One row an arm, as in the terminal; what n proves below."""
-    rows = []
+    missed, rows = ["missed sessions"] if any(a.sessions_missed for a in verdict.arms) else [], []
     for index, arm in enumerate(verdict.arms):
         p = words.p_against_first(verdict, arm)
         cells = (
             arm.name,
-            f"{arm.sessions_corrupt}/{arm.sessions}",
+            f"{arm.sessions_corrupt}/{arm.sessions_judged}",
             words.percent(arm.rate),
             f"{words.interval(arm.ci95)} %",
             "first" if index == 0 else "–" if p is None else words.p_value(p),
+            *(str(arm.sessions_missed) for _ in missed),
             f"{arm.replies_corrupt}/{arm.replies_due}",
             str(arm.unfinished),
             arm.verdict,
             words.expected_word(arm),
         )
         rows.append(cells)
-    return Section("Rates", RATES, tuple(rows), ("arm",), tuple(notes(verdict)))
+    heads = (*RATES[:5], *missed, *RATES[5:])
+    return Section("Rates", heads, tuple(rows), ("arm",), tuple(notes(verdict)))
 
 
 def notes(verdict: RunVerdict) -> list[str]:
@@ -68,11 +70,17 @@ def exposure(arms: Sequence[ArmVerdict]) -> Section:
 
 
 def wrong(arms: Sequence[ArmVerdict]) -> Section:
-    """Outcome classes, violations and faults of every arm."""
+    """Outcome classes, violations and faults of every arm; what was missed where anything was."""
+    missed = ["missed replies by class"] if any(arm.missed for arm in arms) else []
     rows = tuple(
-        (arm.name, *map(words.tally, (arm.outcomes, arm.violations, arm.faults))) for arm in arms
+        (
+            arm.name,
+            *map(words.tally, (arm.outcomes, arm.violations, arm.faults)),
+            *(words.tally(arm.missed) for _ in missed),
+        )
+        for arm in arms
     )
-    heads = ("arm", "corrupt replies by class", "violations", "faults")
+    heads = ("arm", "corrupt replies by class", "violations", "faults", *missed)
     return Section("What went wrong", heads, rows, heads)
 
 

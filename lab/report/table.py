@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from lab.exposure import reported
 from lab.report import words
 from lab.report.grid import Fitted
 from lab.report.pd import pd_lines
@@ -46,9 +47,11 @@ HOST = {
     "load_wait_us": ("hicache", "load\nwait s"),
     "virtual_s": ("hicache", "virtual\ns"),
 }
+MISSED = "missed\nsessions"  # a column where a model of unknown texts missed anything
 RATES = ("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first")
 REPLIES = ("corrupt\nreplies", "unfin-\nished")
 VERDICT = ("verdict", "as\nexpected")
+UNTOLD = "not reported"  # by a server that has no such counter
 WRONG = ("what went wrong", "corrupt replies by class", "violations")
 
 
@@ -78,9 +81,11 @@ def run_report(verdict: RunVerdict) -> RenderableType:
 
 def ab_table(verdict: RunVerdict) -> Fitted:
     """One row an arm: n, corrupt, rate with interval, p against the first, replies, verdict; and
-    the boot that served it, where servers were launched.
+    the boot that served it, where servers were launched, and what a model of unknown texts missed,
+    where it did.
     """
     rows, booted = [], any(arm.boot for arm in verdict.arms)
+    missed = (MISSED,) if any(arm.sessions_missed for arm in verdict.arms) else ()
     for arm in verdict.arms:
         row: list[str | Text] = [
             arm.name,
@@ -89,6 +94,7 @@ def ab_table(verdict: RunVerdict) -> Fitted:
             words.number(arm.rate),
             words.interval(arm.ci95),
             words.p_cell(verdict, arm),
+            *(str(arm.sessions_missed) for _ in missed),
             f"{arm.replies_corrupt} of {arm.replies_due}",
             str(arm.unfinished),
             Text(arm.verdict, style=COLOURS.get(arm.verdict, "magenta")),
@@ -96,8 +102,9 @@ def ab_table(verdict: RunVerdict) -> Fitted:
         ]
         rows.append(row)
     own = ("boot",) if booted else ()
-    heads = (RATES[0], *own, *RATES[1:], *REPLIES, *VERDICT)
-    return Fitted(heads, rows, VERDICT, (*RATES[1:], VERDICT[0], *REPLIES, VERDICT[1], *own))
+    heads = (RATES[0], *own, *RATES[1:], *missed, *REPLIES, *VERDICT)
+    order = (*RATES[1:], VERDICT[0], *missed, *REPLIES, VERDICT[1], *own)
+    return Fitted(heads, rows, VERDICT, order)
 
 
 def expected_cell(arm: ArmVerdict) -> Text:
@@ -110,7 +117,12 @@ def exposure_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
     if not any(any(arm.exposure.values()) for arm in arms):
         return {}
     some = {key: head for key, head in SOMETIMES.items() if any(a.exposure.get(key) for a in arms)}
-    return ALWAYS | some
+    known = {
+        key: head
+        for key, head in ALWAYS.items()
+        if any(reported(arm.exposure, key) for arm in arms)
+    }
+    return known | some
 
 
 def host_heads(arms: Sequence[ArmVerdict]) -> dict[str, str]:
@@ -140,6 +152,8 @@ def told(arm: ArmVerdict, key: str) -> str:
     """An arm's cell: a counter, or seconds of its clock: all of them, or those waited for loads."""
     if key == "virtual_s":
         return f"{arm.virtual_s:.1f}"
+    if not reported(arm.exposure, key):
+        return UNTOLD
     known = key == "load_wait_us" and key in arm.exposure
     return f"{arm.exposure[key] / 1e6:.2f}" if known else counted(arm.exposure, key)
 
@@ -150,17 +164,22 @@ def counted(counters: Mapping[str, int], key: str) -> str:
 
 
 def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
-    """Outcome classes of corrupt replies, violations and faults by name, of the arms that have any;
-    no column of faults where there are none.
+    """Outcome classes of corrupt replies, violations, misses and faults by name, of the arms that
+    have any; no column of misses or of faults where there are none.
     """
-    found = [arm for arm in arms if any({**arm.outcomes, **arm.seen}.values())]
+    found = [arm for arm in arms if any({**arm.outcomes, **arm.missed, **arm.seen}.values())]
     if not found:
         return [Text("No corrupt reply, no violation and no fault in any arm.\n")]
-    heads = [*WRONG, *(["faults"] if any(any(arm.faults.values()) for arm in found) else [])]
-    rows = [
-        (arm.name, *map(words.tally, (arm.outcomes, arm.violations, arm.faults))) for arm in found
-    ]
-    return [Fitted(heads, [row[: len(heads)] for row in rows], heads)]
+    heads, counts = list(WRONG), [(arm.outcomes, arm.violations) for arm in found]
+    for head, more in {
+        "missed replies": [arm.missed for arm in found],
+        "faults": [arm.faults for arm in found],
+    }.items():
+        if any(map(any, (it.values() for it in more))):
+            heads.append(head)
+            counts = [(*before, it) for before, it in zip(counts, more, strict=True)]
+    rows = [(arm.name, *map(words.tally, it)) for arm, it in zip(found, counts, strict=True)]
+    return [Fitted(heads, rows, heads)]
 
 
 def notes(verdict: RunVerdict) -> Text:

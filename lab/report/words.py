@@ -52,8 +52,8 @@ def quoted(arm: ArmVerdict) -> str:
 
 
 def of(arm: ArmVerdict) -> str:
-    """``10 of 60``: corrupt sessions of sessions."""
-    return f"{arm.sessions_corrupt} of {arm.sessions}"
+    """``10 of 60``: corrupt sessions of those that show anything."""
+    return f"{arm.sessions_corrupt} of {arm.sessions_judged}"
 
 
 def as_expected(arm: ArmVerdict) -> bool:
@@ -123,7 +123,7 @@ def took(verdict: RunVerdict) -> str:
 
 def note(verdict: RunVerdict, arm: ArmVerdict) -> str:
     """One arm's line under the table: what n proves, the difference, and the verdict's reason."""
-    line = f"{arm.name}: {proves(arm)}"
+    line = f"{arm.name}: {proves(arm)}{silent(arm)}"
     pair = against_first(verdict, arm)
     if pair is not None:
         high, low = (-100 * end for end in pair.difference_ci95)  # first minus arm, turned
@@ -131,16 +131,25 @@ def note(verdict: RunVerdict, arm: ArmVerdict) -> str:
     return f"{line}; {arm.verdict}: {arm.reason}" if arm.reason else line
 
 
+def silent(arm: ArmVerdict) -> str:
+    """How many sessions are in no rate; empty where all are."""
+    if not arm.sessions_silent or not arm.sessions_judged:
+        return ""
+    return f"; {arm.sessions_silent} of {arm.sessions} sessions got no whole reply and show nothing"
+
+
 def proves(arm: ArmVerdict) -> str:
     """What n sessions prove, and no more."""
-    if arm.sessions == 0:
+    if arm.sessions_judged == 0:
         return "no session: shows nothing"
+    if arm.sessions_corrupt == 0 and arm.sessions_missed:
+        return f"{of(arm)} seen corrupt, {arm.sessions_missed} missed: shows no bound"
     if arm.sessions_corrupt == 0 and (arm.unfinished or arm.verdict not in ("clean", "corrupt")):
         missing = f", {arm.unfinished} replies missing" if arm.unfinished else ""
         return f"{of(arm)} seen corrupt{missing}: shows no bound"
     if arm.sessions_corrupt == 0:
         return f"{of(arm)} shows only: below {percent(arm.ci95[1])}"
-    if arm.sessions_corrupt == arm.sessions:
+    if arm.sessions_corrupt == arm.sessions_judged:
         return f"{of(arm)} shows: above {percent(arm.ci95[0])}"
     return f"{of(arm)} shows: between {number(arm.ci95[0])} and {percent(arm.ci95[1])}"
 
@@ -169,16 +178,21 @@ def corrupt_part(verdict: RunVerdict) -> list[str]:
         for arm in verdict.arms
         if arm.verdict == "clean" and (p := p_against_first(verdict, arm)) is not None
     ]
-    if verdict.arms[0].verdict != "corrupt" or not best:
+    first = verdict.arms[0]
+    if first.verdict != "corrupt" or not first.sessions_corrupt or not best:
         return [who + more]
     p, arm = min(best, key=lambda pair: pair[0])
     return [f"{who}{more}, {quoted(arm)} {of(arm)} ({p_is(p)})"]
 
 
 def corrupts(arm: ArmVerdict) -> str:
-    """One arm that corrupts: its sessions, or that only the ledger saw it."""
+    """One arm that corrupts: its sessions, what it misses, or that only the ledger saw it."""
+    if arm.sessions_corrupt == 0 and arm.sessions_missed and not arm.violations:
+        many = f"{arm.sessions_missed} of {arm.sessions_judged} sessions"
+        return f'{quoted(arm)} misses calls in {many}, more than its control "{arm.control}"'
     if arm.sessions_corrupt == 0:
-        return f"{quoted(arm)} destroys rows, though no reply of {arm.sessions} sessions shows it"
+        seen = arm.sessions_judged
+        return f"{quoted(arm)} destroys rows, though no reply of {seen} sessions shows it"
     return f"{quoted(arm)} corrupts {of(arm)} sessions ({percent(arm.rate)})"
 
 
@@ -198,10 +212,12 @@ def clean_part(arms: Sequence[ArmVerdict]) -> list[str]:
     clean = [arm for arm in arms if arm.verdict == "clean"]
     if not clean:
         return ["no arm is clean"]
-    sessions = sum(arm.sessions for arm in clean)
+    sessions = sum(arm.sessions_judged for arm in clean)
+    missed = sum(arm.sessions_missed for arm in clean)
+    besides = f", {missed} missed, no more than where the model is alone" if missed else ""
     verb = "is" if len(clean) == 1 else "are"
     who = "every arm is" if len(clean) == len(arms) else f"{len(clean)} of {len(arms)} arms {verb}"
-    return [f"{who} clean (0 of {sessions} sessions corrupt)"]
+    return [f"{who} clean (0 of {sessions} sessions corrupt{besides})"]
 
 
 def expectation(arms: Sequence[ArmVerdict]) -> list[str]:
