@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from lab.detectors import Kind, examine, named, place_of
 from lab.detectors.surface import finished, whole
+from lab.placing.judge import located
 from lab.planned import context_of, first_replies
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def look(history: ArmHistory, twin: ArmHistory | None) -> Looked:
     )
     context = context_of(history.events, texts | first_replies(history))
     findings = [found for reply in history.replies for found in examine(reply, context)]
-    return Looked(history, twin, findings)
+    return Looked(history, twin, located(history, findings))
 
 
 def by_detector(replies: Mapping[Place, Finding]) -> dict[str, int]:
