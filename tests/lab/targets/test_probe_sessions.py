@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
+from engine.text.template import render
+from lab.errors import UserError
 from lab.judging import judge_arm
 from lab.records import ArmHistory
+from lab.targets.probed import PROMPT
 from lab.targets.remote import run_remote
 from lab.workloads import resolve
 from tests.lab.driver.sick import DONE, Caller, Sick, says, sick
@@ -22,15 +28,26 @@ DUE = {
 
 
 Change = Callable[[str], str]
+PROBED = len(render(PROMPT))
 
 
-def heard(spoil: Change, thinks: Change | None = None) -> tuple[ArmHistory, Sick]:
+def counted(tokens: int) -> bytes:
+    """A reply of one token to a prompt of so many."""
+    choice = {"index": 0, "message": {"content": "<"}, "finish_reason": "length"}
+    return json.dumps({"choices": [choice], "usage": {"prompt_tokens": tokens}}).encode()
+
+
+def heard(
+    spoil: Change, thinks: Change | None = None, tokens: int = PROBED
+) -> tuple[ArmHistory, Sick]:
     """The load against a server that says what is due, spoilt, a few characters at a time; one that
     ``thinks`` tells its thought apart.
     """
 
     async def tell(caller: Caller) -> None:
         messages = caller.asked["messages"]
+        if not caller.asked["stream"]:
+            return await caller.whole("200 OK", counted(tokens))
         due = DUE[messages[0]["content"], messages[-1]["content"]]
         text = spoil(due)
         parts = [says(content=text[at : at + 7]) for at in range(0, len(text), 7)]
@@ -54,7 +71,7 @@ def test_a_server_that_says_what_is_due_is_clean() -> None:
 
 def test_no_tools_are_offered_and_replies_are_echoed_as_they_were_said() -> None:
     _, it = heard(str)
-    chats = [caller.asked for caller in it.heard if caller.asked]
+    chats = [caller.asked for caller in it.heard if caller.asked and caller.asked["stream"]]
     assert not any("tools" in chat for chat in chats)
     echoed = [
         message for chat in chats for message in chat["messages"] if message["role"] == "assistant"
@@ -85,3 +102,8 @@ def test_a_server_that_parses_thoughts_itself_is_judged_by_the_parts() -> None:
     assert {reply.raw_text for reply in history.replies} == {None}
     history, _ = heard(said, thinks=lambda text: "Call nobody.")
     assert judge_arm(history)[0].verdict == "corrupt"
+
+
+def test_a_server_of_another_model_is_not_judged_by_the_probe_s_replies() -> None:
+    with pytest.raises(UserError, match=r"is not the probe.* is 23 there; `kvlab probe make`"):
+        heard(str, tokens=23)
