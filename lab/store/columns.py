@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import orjson
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 BATCH = 65_536  # rows
 POSITION = ("position", "place")  # a row's place in its arm, counted here
 JSON = json.JSONEncoder(default=asdict)
+TYPES: WeakKeyDictionary[DuckDBPyConnection, dict[str, dict[str, str]]] = WeakKeyDictionary()
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -29,8 +32,19 @@ def encode(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict | list | tuple):
-        return JSON.encode(value)
+        return _json(value)
     return value
+
+
+def _json(value: Any) -> str:
+    """Structure as JSON: compact, and by the slow way where it may hold what only that keeps: whole
+    numbers beyond 64 bits, keys that are numbers, halves of surrogate pairs, infinity.
+    """
+    try:
+        made = orjson.dumps(value)
+    except TypeError:
+        return JSON.encode(value)
+    return JSON.encode(value) if b"null" in made else made.decode()
 
 
 def insert(
@@ -79,27 +93,22 @@ def _append(
 
 
 def _types(db: DuckDBPyConnection, table: str) -> dict[str, str]:
-    found = db.execute(
-        "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?", [table]
-    )
-    return dict(found.fetchall())
+    """The types of a table's columns; asked for once, for an open file's schema does not change."""
+    known = TYPES.setdefault(db, {})
+    if table not in known:
+        result = db.execute(f"SELECT * FROM {table} LIMIT 0")
+        known[table] = {name: str(kind) for name, kind, *_ in result.description or ()}
+    return known[table]
 
 
 def texts(values: Sequence[Any]) -> NDArray[np.object_]:
     """Encoded values of a column of text or JSON; None stays None."""
-    plain = [it if it is None or it.__class__ is str else _text(it) for it in values]
+    plain = [it if it is None or it.__class__ is str else encode(it) for it in values]
     try:
         "".join(filter(None, plain)).encode()
     except UnicodeEncodeError:
         plain = [encode(it) for it in plain]
     return np.array(plain, dtype=np.object_)
-
-
-def _text(value: Any) -> Any:
-    """Structure as JSON; most of it is empty, and known without looking."""
-    if not value and isinstance(value, dict | list | tuple):
-        return "{}" if isinstance(value, dict) else "[]"
-    return encode(value)
 
 
 def integers(values: Sequence[Any]) -> NDArray[np.int64]:

@@ -88,9 +88,16 @@ def row_of(record: object, columns: Iterable[str]) -> list[Any]:
 def fields_of(columns: Sequence[str], row: Row) -> dict[str, Any]:
     """The inverse of ``row_of``: field names with decoded values."""
     return {
-        name: json.loads(value) if name in JSON_COLUMNS else value
+        name: decode(value) if name in JSON_COLUMNS else value
         for name, value in zip(columns, row, strict=True)
     }
+
+
+def decode(text: str) -> Any:
+    """Structure from its JSON; most of it is empty."""
+    if text == "[]":
+        return []
+    return {} if text == "{}" else json.loads(text)
 
 
 def reply_of(row: Row) -> Reply:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from lab.errors import StoreError
 from lab.records import ArmHistory, Asked, Reply
-from lab.store import RunStatus, open_results
+from lab.store import RunStatus, columns, open_results
 from tests.lab.samples import ARMS, VIOLATION, findings, history, reply, run_verdict, sample_run
 
 NO_SURROGATES = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
@@ -158,12 +157,12 @@ def test_half_of_a_surrogate_pair_does_not_lose_the_arm(tmp_path: Path) -> None:
     assert back.tool_calls == broken.tool_calls
 
 
-def test_a_reference_arm_is_stored_in_well_under_a_second(tmp_path: Path) -> None:
-    arm = history("big", corrupt=10)
-    arm.events = [(i, "store", {"row": i, "pool": "index_k"}) for i in range(5_000)]
+def test_an_arm_of_many_batches_keeps_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "BATCH", 7)
+    arm = history("big", corrupt=10, sessions=20)
     with open_results(tmp_path / "lab.duckdb") as results:
         run = results.begin_run("any", "", 0, {})
-        began = perf_counter()
         results.save_arm(run, arm)
-        assert perf_counter() - began < 1.0
         assert results.histories(run) == [arm]
