@@ -27,6 +27,7 @@ from lab.commands import (
     explain,
     judge,
     kernels,
+    probe,
     replay,
     report,
     run,
@@ -69,6 +70,7 @@ for command in (
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(bench.app, name="bench")
 app.add_typer(kernels.app, name="kernels")
+app.add_typer(probe.app, name="probe")
 app.command()(serve.serve)
 app.command()(catalog.catalog)
 app.command()(doctor.doctor)

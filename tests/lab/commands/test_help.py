@@ -21,6 +21,7 @@ COMMANDS = [
     "sweep",
     "bench",
     "kernels",
+    "probe",
     "catalog",
     "serve",
 ]
