@@ -106,7 +106,7 @@ class Evidence:
         if context is None or met.first >= len(context.ids):
             return False
         text = Text(context.ids, ids_of(reply.expected_text))
-        said = max(0, met.computed - len(context.ids))
+        said = max(0, met.computed - len(context.ids) + 1)
         return text.depends(met.first, met.end, said)
 
     @cached_property

@@ -8,13 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from engine.events import EventLog
+from engine.text.parser import parse
+from engine.text.template import as_message
 from engine.text.tokenizer import encode
 from lab.placing.shown import Context, context
 from lab.planned import announce
 from lab.records import ArmHistory, Reply, SessionPlan
 from lab.workloads import resolve
+from lab.workloads.manuals import TOOLS
 
 BLOCK = 16
+SCHEMAS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 LOAD = {"sessions": 2, "turns": 3, "entries": 3, "shared_entries": 1, "repeats": 0.5}
 
 
@@ -60,16 +64,18 @@ def history(*spoilt: tuple[int, int, str], cached: bool = True, **events: Any) -
 
 def _reply(plan: SessionPlan, turn: int, wrong: dict[tuple[int, int], str], cached: bool) -> Reply:
     due = plan.turns[turn].expected_text
+    said = wrong.get((plan.index, turn), due)
+    message = as_message(parse(said, SCHEMAS))
     return Reply(
         session=plan.index,
         turn=turn,
         due=True,
         status="ok",
-        finish_reason="stop",
-        raw_text=wrong.get((plan.index, turn), due),
-        content=due,
-        reasoning=None,
-        tool_calls=(),
+        finish_reason="tool_calls" if message.get("tool_calls") else "stop",
+        raw_text=said,
+        content=message.get("content"),
+        reasoning=message.get("reasoning_content"),
+        tool_calls=tuple(message.get("tool_calls", ())),
         prompt_tokens=len(prompt(plan, turn).ids),
         cached_tokens=_reached(plan, turn) if cached else 0,
         completion_tokens=len(encode(due)) + 1,
