@@ -6,18 +6,27 @@ One rule: whatever DuckDB says about a file reaches the user as one line that sa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import duckdb
 
+from engine.clock import deadline, pause
 from lab.errors import StoreError
+
+T = TypeVar("T")
 
 # What DuckDB raises when the file fails under it: at once, at the commit, or ever after.
 FILE_FAILED = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 
+LOCKED = "Could not set lock"  # DuckDB's words where another process has the file
+PATIENCE_S, BETWEEN_S = 10.0, 0.1  # how long such a file is waited for, and from look to look
 CONFIG = {
+    # Whenever the log is folded in, a table's last rows are written again: often enough that what
+    # a killed process leaves costs the next one a second, and no more often.
+    "checkpoint_threshold": "64MB",
     "autoinstall_known_extensions": "false",  # a results file needs none; no command downloads one
     "pandas_analyze_sample": "0",  # columns of text are that, whatever the first rows hold
 }
@@ -29,28 +38,51 @@ if TYPE_CHECKING:
 def connect(path: Path) -> duckdb.DuckDBPyConnection:
     """Open ``path`` for writing, making its folder; raises ``StoreError``.
 
-    DuckDB locks the file for the whole process, so one process at a time has a database.
+    DuckDB locks the file for the whole process, so one process at a time has a database; a second
+    one waits a while.
     """
     if path.is_dir():
         raise StoreError(f"{path}: cannot be opened: is a folder; name a file with --db")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return duckdb.connect(str(path), config=dict(CONFIG))
     except OSError as error:
         raise StoreError(f"{path}: cannot make its folder: {error.strerror}") from error
-    except duckdb.Error as error:
-        raise StoreError(f"{path}: {explain(str(error))}") from error
+    return patiently(path, lambda: duckdb.connect(str(path), config=dict(CONFIG)))
+
+
+def patiently(path: Path, attempt: Callable[[], T]) -> T:
+    """What ``attempt`` gives, once no other process has the file; who has it is said on stderr.
+
+    Raises ``StoreError`` where the file cannot be opened, or is still held after ``PATIENCE_S``.
+    """
+    left, told = deadline(PATIENCE_S), False
+    while True:
+        try:
+            return attempt()
+        except duckdb.Error as error:
+            message = str(error)
+            if LOCKED not in message or not left():
+                raise StoreError(f"{path}: {explain(message)}") from error
+        if not told:
+            sys.stderr.write(f"kvlab: {path}: waiting for {holder(message)}\n")
+            sys.stderr.flush()
+            told = True
+        pause(BETWEEN_S)
 
 
 def explain(message: str) -> str:
     """DuckDB's words about a file that it cannot open, in ours, on one line."""
-    if "Could not set lock" in message or "already open" in message:
-        holder = re.search(r"PID (\d+)", message)
-        who = f"another process (PID {holder[1]})" if holder else "another process"
-        return f"in use by {who}; wait for it to end, or choose another file with --db"
+    if LOCKED in message or "already open" in message:
+        return f"in use by {holder(message)}; wait for it to end, or choose another file with --db"
     if "not a valid DuckDB database file" in message:
         return "not a DuckDB file; choose another file with --db"
     return f"cannot be opened: {first_line(message)}"
+
+
+def holder(message: str) -> str:
+    """Who has the file, as far as DuckDB says."""
+    found = re.search(r"PID (\d+)", message)
+    return f"another process (PID {found[1]})" if found else "another process"
 
 
 def first_line(message: str) -> str:

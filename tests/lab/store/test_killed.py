@@ -32,6 +32,17 @@ results.db.execute("BEGIN")
 saves.save_history(results.db, run, 1, history("fp8, graph on"))
 """
 )
+ONE_AFTER_ANOTHER = """
+import sys
+from pathlib import Path
+from lab.store import open_results
+from tests.lab.samples import history
+results = open_results(Path(sys.argv[1]))
+run = results.begin_run("padded_scatter", "", 7, {})
+for number in range(1000):
+    results.save_arm(run, history(f"arm {number}", sessions=500))
+    print(number, flush=True)
+"""
 FULL_DISK = (
     BETWEEN_ARMS
     + """
@@ -69,6 +80,25 @@ def test_a_killed_run_keeps_its_finished_arms_only(tmp_path: Path, script: str) 
         assert results.resolve("last") == run
         assert results.run(run).status is RunStatus.INTERRUPTED
         assert results.histories(run) == [history("bf16, graph on", corrupt=10)]
+
+
+@pytest.mark.parametrize("after", [0, 3])
+def test_a_run_that_is_killed_while_it_writes_leaves_whole_arms(tmp_path: Path, after: int) -> None:
+    path = tmp_path / "lab.duckdb"
+    command = [sys.executable, "-c", ONE_AFTER_ANOTHER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
+        assert victim.stdout is not None
+        while int(victim.stdout.readline()) < after:
+            pass
+        victim.send_signal(signal.SIGKILL)
+    with open_results(path) as results:
+        run = results.resolve("last")
+        stored = results.histories(run)
+        assert len(stored) > after
+        wanted = [history(f"arm {number}", sessions=500) for number in range(len(stored))]
+        assert stored == wanted
+        results.save_arm(run, history("another"))
+        assert results.histories(run, "another") == [history("another")]
 
 
 def test_a_full_disk_is_one_clear_line_and_costs_its_arm_only(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from subprocess import PIPE
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -11,8 +13,8 @@ import pytest
 
 from lab.errors import StoreError
 from lab.records import Asked
-from lab.store import migrations, open_results
-from lab.store.migrations import MIGRATIONS, migration
+from lab.store import Results, connection, migrations, open_results
+from lab.store.migrations import MIGRATIONS, Migration, migration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +27,27 @@ with open_results(Path(sys.argv[1])):
     print("open", flush=True)
     sys.stdin.read()
 """
+
+
+ASK = """
+from lab.app import main
+from lab.store import connection
+connection.PATIENCE_S = 600.0
+main()
+"""
+KNOWN = len(MIGRATIONS)
+
+
+def numbered(number: int, step: Migration) -> Migration:
+    """A step under the name that a number asks for."""
+    step.__name__ = f"m{number:03d}_{step.__name__}"
+    return step
+
+
+def steps(results: Results) -> list[int]:
+    """The numbers of the steps that a file has been through."""
+    found = results.db.execute("SELECT version FROM schema_version").fetchall()
+    return [version for (version,) in found]
 
 
 def refusal(path: Path) -> str:
@@ -48,7 +71,10 @@ def test_a_reader_makes_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_database_held_by_another_process_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_database_held_for_too_long_by_another_process_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "PATIENCE_S", 0.0)
     path = tmp_path / "lab.duckdb"
     command = [sys.executable, "-c", HOLD, str(path)]
     with subprocess.Popen(
@@ -59,6 +85,21 @@ def test_a_database_held_by_another_process_is_one_clear_line(tmp_path: Path) ->
         assert f"in use by another process (PID {other.pid})" in refusal(path)
         other.communicate()
     open_results(path).close()
+
+
+def test_a_second_kvlab_waits_for_the_first_and_says_so_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    holding = [sys.executable, "-c", HOLD, str(path)]
+    asking = [sys.executable, "-c", ASK, "runs", "--db", str(path), "--json"]
+    with subprocess.Popen(holding, stdin=PIPE, stdout=PIPE, text=True) as first:
+        assert first.stdout is not None and first.stdout.readline() == "open\n"
+        with subprocess.Popen(asking, stdout=PIPE, stderr=PIPE, text=True) as second:
+            assert second.stderr is not None and second.stdout is not None
+            said = second.stderr.readline()
+            first.communicate()
+            assert (json.loads(second.stdout.read()), second.stderr.read()) == ([], "")
+    assert said == f"kvlab: {path}: waiting for another process (PID {first.pid})\n"
+    assert second.returncode == 0
 
 
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -114,14 +155,14 @@ def test_migrations_run_once_and_in_order(tmp_path: Path, monkeypatch: pytest.Mo
     with open_results(tmp_path / "lab.duckdb") as results:
         run = results.begin_run("any", "", 0, {})
 
-    @migration
-    def m008_note(db: duckdb.DuckDBPyConnection) -> None:
+    def note(db: duckdb.DuckDBPyConnection) -> None:
         db.execute("ALTER TABLE runs ADD COLUMN note TEXT DEFAULT 'none'")
+
+    migration(numbered(KNOWN + 1, note))
 
     for _ in range(2):
         with open_results(tmp_path / "lab.duckdb") as results:
-            version = results.db.execute("SELECT version FROM schema_version").fetchall()
-            assert version == [(1,), (2,), (3,), (4,), (5,), (6,), (7,), (8,)]
+            assert steps(results) == list(range(1, KNOWN + 2))
             assert results.db.execute("SELECT id, note FROM runs").fetchall() == [(run, "none")]
 
 
@@ -131,17 +172,16 @@ def test_a_migration_that_fails_leaves_the_schema_as_it_was(
     monkeypatch.setattr(migrations, "MIGRATIONS", list(MIGRATIONS))
     open_results(tmp_path / "lab.duckdb").close()
 
-    @migration
-    def m008_breaks(db: duckdb.DuckDBPyConnection) -> None:
+    def breaks(db: duckdb.DuckDBPyConnection) -> None:
         db.execute("CREATE TABLE half (n INTEGER)")
         raise RuntimeError("broken step")
 
+    migration(numbered(KNOWN + 1, breaks))
     with pytest.raises(RuntimeError, match="broken step"):
         open_results(tmp_path / "lab.duckdb")
     migrations.MIGRATIONS.pop()
     with open_results(tmp_path / "lab.duckdb") as results:
-        version = results.db.execute("SELECT version FROM schema_version").fetchall()
-        assert version == [(1,), (2,), (3,), (4,), (5,), (6,), (7,)]
+        assert steps(results) == list(range(1, KNOWN + 1))
         names = {name for (name,) in results.db.execute("SHOW TABLES").fetchall()}
     assert "half" not in names
 
@@ -149,8 +189,8 @@ def test_a_migration_that_fails_leaves_the_schema_as_it_was(
 def test_a_migration_out_of_order_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "MIGRATIONS", list(MIGRATIONS))
 
-    def m010_later(db: duckdb.DuckDBPyConnection) -> None:
+    def later(db: duckdb.DuckDBPyConnection) -> None:
         pass
 
-    with pytest.raises(ValueError, match="must be named m008_"):
-        migration(m010_later)
+    with pytest.raises(ValueError, match=f"must be named m{KNOWN + 1:03d}_"):
+        migration(numbered(KNOWN + 3, later))
