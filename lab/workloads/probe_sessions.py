@@ -38,17 +38,18 @@ class ProbeSessions(WorkloadModel):
     """Parameters of the load. An entry is about 290 tokens; session i is of group i mod ``groups``.
 
     ``entries`` are a manual's, ``shared_entries`` of them its group's and first; ``repeats`` is the
-    share of turns that ask again, of those that could.
+    share of turns that ask again. Damage to an entry that nobody asks for is silent: by default a
+    session asks for all of its four, and again for two of them.
     """
 
     own_sizes: ClassVar[tuple[str, ...]] = ("turns", "groups", "shared_entries", "max_tokens")
     texts_known: ClassVar[bool] = True
 
-    turns: int = Field(default=4, ge=1, le=64)
+    turns: int = Field(default=6, ge=1, le=64)
     groups: int = Field(default=4, ge=1)
-    entries: int = Field(default=6, ge=1, le=100)
-    shared_entries: int = Field(default=3, ge=0, le=100)
-    repeats: float = Field(default=0.5, ge=0, le=1)
+    entries: int = Field(default=4, ge=1, le=100)
+    shared_entries: int = Field(default=2, ge=0, le=100)
+    repeats: float = Field(default=0.4, ge=0, le=1)
     max_tokens: int = Field(default=300, ge=1)
 
     @model_validator(mode="after")
