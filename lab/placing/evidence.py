@@ -1,14 +1,14 @@
 """What the fault of a build says that it damaged, beside what became of the replies.
 
 One rule: a fault's own words are held against the replies, never taken for a verdict. A reply
-*depends* on damaged rows where they are the only source of one of its tokens, or among its last
-tokens; the place of its first wrong token *is found* where these rows hold a source of it, or are
-among the last tokens that it reads.
+*depends* on damaged rows where one of its tokens has no source but in them, or reads its window
+there; the place of its first wrong token *is found* where what that token is made of is read from
+these rows, or from the positions of the rows that lie there instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,9 @@ WRITTEN = ("prefill", "decode", "both")
 
 @dataclass(frozen=True)
 class Met:
-    """Damaged rows ``first`` to ``end`` of a reply's prompt; it had ``computed`` rows by then."""
+    """Damaged rows ``first`` to ``end`` of a reply's prompt; it had ``computed`` rows by then.
+    ``brings`` is the first position of the rows that it found there instead; -1: of none.
+    """
 
     damage: int
     how: str
@@ -37,6 +39,7 @@ class Met:
     computed: int
     prefill: int
     decode: int
+    brings: int
 
     @property
     def written(self) -> str:
@@ -48,15 +51,20 @@ class Met:
         """It, in one phrase."""
         by = {"prefill": self.prefill, "decode": self.decode}
         written = " and ".join(f"{n} by {step}" for step, n in by.items() if n)
-        return f"damage {self.damage} ({self.how}) to tokens {self.first:,} to {self.end - 1:,}" + (
-            f", written {written}" if written else ""
-        )
+        size = self.end - self.first - 1
+        parts = [f"damage {self.damage} ({self.how}) to tokens {self.first:,} to {self.end - 1:,}"]
+        parts += [f"written {written}"] if written else []
+        parts += [f"rows of {self.brings:,} to {self.brings + size:,} there"] * (self.brings >= 0)
+        return ", ".join(parts)
 
     def holds(self, lost: Lost) -> bool:
-        """Whether the place that a reply lost lies in these rows."""
-        first, end = lost.place.window
-        read = max(first, self.first) < min(end, self.end)
-        return read or any(self.first <= at < self.end for at in lost.place.sources)
+        """Whether what the reply lost is read from these rows, or where the rows there belong."""
+        brought = range(self.brings, self.brings + self.end - self.first)
+        damaged = [range(self.first, self.end), *([brought] if self.brings >= 0 else [])]
+        reads = lost.reads(self.computed)
+        return any(
+            max(it.start, one.start) < min(it.stop, one.stop) for it in reads for one in damaged
+        )
 
 
 @dataclass(frozen=True)
@@ -106,16 +114,15 @@ class Evidence:
         if context is None or met.first >= len(context.ids):
             return False
         text = Text(context.ids, ids_of(reply.expected_text))
-        said = max(0, met.computed - len(context.ids) + 1)
-        return text.depends(met.first, met.end, said)
+        return text.depends(met.first, met.end, met.computed)
 
     @cached_property
     def _met(self) -> dict[str, list[Met]]:
-        how = {it["damage"]: it["how"] for _, kind, it in self._history.events if kind == INJECTED}
+        told = {it["damage"]: it for _, kind, it in self._history.events if kind == INJECTED}
         found: dict[str, list[Met]] = {}
         for _, kind, it in self._history.events:
             if kind == MET:
-                found.setdefault(str(it["request"]), []).append(_met(it, how))
+                found.setdefault(str(it["request"]), []).append(_met(it, told))
         return found
 
 
@@ -137,9 +144,11 @@ def counted(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
     return dict(sorted(found.items()))
 
 
-def _met(fields: dict[str, Any], how: dict[int, str]) -> Met:
+def _met(fields: Mapping[str, Any], told: Mapping[int, Mapping[str, Any]]) -> Met:
     numbers = {key: fields[key] for key in ("first", "end", "computed", "prefill", "decode")}
-    return Met(damage=fields["met"], how=how.get(fields["met"], "unknown"), **numbers)
+    damage = told.get(fields["met"], {})
+    how, brings = damage.get("how", "unknown"), damage.get("brings", -1)
+    return Met(damage=fields["met"], how=how, brings=brings, **numbers)
 
 
 def _same(request: str | None, name: str) -> bool:

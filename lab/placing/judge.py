@@ -27,10 +27,15 @@ ANEW = "what came is what this turn's own reference makes, where that token is n
 class Lost:
     """Where a reply left what was due: the place that its first wrong token should come from."""
 
+    text: Text
     place: Place
     context: Context
-    got: int | None  # None: it ended there
     said: str
+
+    def reads(self, computed: int) -> list[range]:
+        """What the first wrong token is made of, once ``computed`` rows are there."""
+        rows = [self.text.rows(at, computed) for at in self.place.sources]
+        return [range(*self.place.window), *(it for some in rows for it in some)]
 
 
 class Places:
@@ -53,11 +58,12 @@ class Places:
         index = next((at for at, (one, other) in pairs if one != other), min(len(due), len(got)))
         if index >= len(due):  # the right text, and more
             return None
-        place, wrong = Text(context.ids, due).place(index), got[index] if index < len(got) else None
+        text, wrong = Text(context.ids, due), got[index] if index < len(got) else None
+        place = text.place(index)
         said = placed(place, context, reply, self._known)
         if wrong is not None and made_anew(place, context, due, wrong):
             said += f"; {ANEW}"
-        return Lost(place, context, wrong, said)
+        return Lost(text, place, context, said)
 
     @cached_property
     def _known(self) -> Known:

@@ -31,10 +31,6 @@ class Place:
     made: bool
     window: tuple[int, int]
 
-    def hangs_on(self, first: int, end: int) -> bool:
-        """Whether all of its sources, one at least, lie in ``first`` to ``end``."""
-        return bool(self.sources) and all(first <= at < end for at in self.sources)
-
 
 class Text:
     """A prompt with the reply that is due to it, as the model sees both."""
@@ -65,20 +61,44 @@ class Text:
         """The places of all tokens of the reply."""
         return (self.place(index) for index in range(len(self._ids) - self.prompt))
 
-    def depends(self, first: int, end: int, index: int = 0) -> bool:
-        """Whether the reply, from its token ``index`` on, is lost without these rows of its prompt:
-        they are the only source of a token, among its last tokens, or part of its reference.
+    def depends(self, first: int, end: int, computed: int) -> bool:
+        """Whether the reply is lost where ``first`` to ``end`` are damaged once ``computed`` rows
+        are there: a token is left without a source, or with its last tokens its window; or the
+        reference is lost, which symbols are made of.
         """
-        places = [self.place(at) for at in range(index, len(self._ids) - self.prompt)]
-        if any(place.hangs_on(first, end) for place in places):
-            return True
-        if any(max(first, place.window[0]) < min(end, place.window[1]) for place in places):
+        damaged, said = range(first, end), max(0, computed - self.prompt + 1)
+        places = [self.place(at) for at in range(said, len(self._ids) - self.prompt)]
+        if any(self._lost(place, damaged, computed) for place in places):
             return True
         reads = [self.prompt - 1 - back for back in REF_GATHER]
-        return any(place.made for place in places) and any(first <= at < end for at in reads)
+        return any(place.made for place in places) and any(at in damaged for at in reads)
+
+    def rows(self, at: int, computed: int) -> list[range]:
+        """What must be right for the token ``at`` to be found, once ``computed`` rows are there:
+        its own row; of one that is computed later, what its window and its entry's are read from.
+        """
+        anchor, rows = self._anchor(at), [range(at, at + 1)]
+        if at >= computed:
+            rows += [range(at - WINDOW, at), range(anchor, anchor + 1)]
+        if anchor >= computed:
+            rows.append(range(anchor + 1 - WINDOW, anchor + 1))
+        return rows
+
+    def _lost(self, place: Place, damaged: range, computed: int) -> bool:
+        if _meet(range(*place.window), damaged):
+            return True
+        found = [self.rows(at, computed) for at in place.sources]
+        return bool(found) and all(any(_meet(it, damaged) for it in rows) for rows in found)
+
+    def _anchor(self, at: int) -> int:
+        index = bisect_right(self._anchors, at) - 1
+        return self._anchors[index] if index >= 0 else -1
 
     def _entry(self, at: int) -> tuple[int, ...]:
         """What tells the entry of a token: the window of the last place that asks for a reply."""
-        index = bisect_right(self._anchors, at) - 1
-        anchor = self._anchors[index] if index >= 0 else -1
+        anchor = self._anchor(at)
         return tuple(self._seen[max(0, anchor + 1 - WINDOW) : anchor + 1])
+
+
+def _meet(one: range, other: range) -> bool:
+    return max(one.start, other.start) < min(one.stop, other.stop)

@@ -12,9 +12,12 @@ EMPTY, PREFILL, DECODE = 0, 1, 2
 
 @dataclass
 class Rows:
-    """What a block holds: rows of ``request``, and for each slot which kind of step wrote it."""
+    """What a block should hold: rows of ``request`` from position ``first`` on, and for each slot
+    which kind of step wrote it.
+    """
 
     request: str
+    first: int
     kinds: bytearray
 
     def count(self, kind: int) -> int:
@@ -61,7 +64,7 @@ class Books:
             index, slot = divmod(at, self.block_size)
             block = held.table[index]
             if slot == 0 or block not in self.rows:
-                self.rows[block] = Rows(request, bytearray(self.block_size))
+                self.rows[block] = Rows(request, at - slot, bytearray(self.block_size))
                 self.spoilt.pop(block, None)
             self.rows[block].kinds[slot] = kind
 

@@ -2,7 +2,8 @@
 request that holds, or is given, the damaged block.
 
 Lines are JSON behind `kvlab-fault`; ``first`` and ``end`` are a half-open interval of positions of
-the request.
+the request, ``brings`` is the first position of the rows that it is given there: rows keep their
+positions, so whoever looks for one of these finds them too.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ class Damage:
         """A block of the request and another one exchange their contents."""
         block = self._books.requests[request].table[index]
         self._contents.swap(block, other)
-        self._spoil("swap", block, request, other=other)
-        self._spoil("swap", other, request, other=block)
+        one, two = (self._books.rows[it].first for it in (block, other))
+        self._spoil("swap", block, request, other=other, brings=two)
+        self._spoil("swap", other, request, other=block, brings=one)
 
     def zero(self, request: str, index: int) -> None:
         """A block of the request is all zeros."""
@@ -40,19 +42,21 @@ class Damage:
         self._contents.zero(block)
         self._spoil("zero", block, request)
 
-    def stale(self, request: str, index: int, earlier: Content) -> None:
-        """A block of the request holds what it held once."""
+    def stale(self, request: str, index: int, first: int, earlier: Content) -> None:
+        """A block of the request holds what it held once: rows from position ``first`` on."""
         block = self._books.requests[request].table[index]
         self._contents.put(block, earlier)
-        self._spoil("stale", block, request)
+        self._spoil("stale", block, request, brings=first)
 
     def double(self, request: str, index: int, other: int, table: list[int], at: int) -> None:
         """The request is given another's block: in its table, and ``at`` in the worker's."""
         held = self._books.requests[request]
         own, held.table[index], table[at] = held.table[index], other, other
         self.count += 1
-        self._say(damage=self.count, how="double", request=request, block_id=own, other=other)
         writes = (index + 1) * self._books.block_size > held.computed
+        told = {"request": request, "block_id": own, "other": other}
+        brings = {} if writes else {"brings": self._books.rows[other].first}
+        self._say(damage=self.count, how="double", **told, **brings)
         for user, place in self._books.users(other) if writes else [(request, index)]:
             self._met(self.count, user, place)
 

@@ -44,7 +44,7 @@ class AtWork:
         self._what, self._random = what, random.Random(what.seed)
         self._books, self._contents = Books(block_size), contents
         self._damage = Damage(self._books, contents, silent)
-        self._earlier: dict[int, Content] = {}
+        self._earlier: dict[int, tuple[int, Content]] = {}
         self._running = 0
 
     def step(self, scheduled: Any) -> None:
@@ -87,7 +87,8 @@ class AtWork:
         for block in given if self._what.kind == "stale" else ():
             if self._books.full(block):
                 self._earlier.pop(block, None)
-                self._earlier[block] = self._contents.take(block)
+                first = self._books.rows[block].first
+                self._earlier[block] = first, self._contents.take(block)
         while len(self._earlier) > KEPT:
             del self._earlier[next(iter(self._earlier))]
 
@@ -114,7 +115,7 @@ class AtWork:
             case "double":
                 self._damage.double(request, index, other, table, index)
             case "stale":
-                self._damage.stale(request, index, self._earlier[table[index]])
+                self._damage.stale(request, index, *self._earlier[table[index]])
             case _:
                 self._damage.zero(request, index)
 
