@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 from pydantic import ValidationError
 
@@ -57,12 +57,21 @@ def unsearchable(scenario: Scenario) -> Iterator[Problem]:
 
 
 def missing(scenario: Scenario) -> Iterator[Problem]:
-    """What is not installed here of what the first such arm needs: it can be read, and not run."""
+    """What the load, or the first such arm, needs and is not here: it can be read, and not run."""
+    yield from _data(scenario)
     for one in _spelled(scenario):
         found = list(_absent(scenario, one))
         yield from found
         if found:
             return
+
+
+def _data(scenario: Scenario) -> Iterator[Problem]:
+    """The load's own data, where it cannot be read."""
+    load = scenario.workload
+    for one in islice(placed(scenario), 1):
+        if why := resolve(load.kind, load.preset, scenario.load(one.arm)).lacks():
+            yield Problem(("workload", "data"), why)
 
 
 def _spelled(scenario: Scenario) -> list[Placed]:

@@ -96,6 +96,10 @@ class WorkloadModel(BaseModel):
     def longest_context(self) -> int:
         """Tokens that the longest conversation can reach, runaway replies included."""
 
+    def lacks(self) -> str:
+        """Why its ``data`` cannot be read, in one line; empty where it can, or it has none."""
+        return ""
+
     def beyond_bundled(self) -> str:
         """Why the bundled model cannot follow this load, and what it can; empty where it can."""
         return ""

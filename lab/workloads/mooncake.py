@@ -29,11 +29,16 @@ class Request:
     blocks: tuple[int, ...]
 
 
+def no_file(file: str) -> str:
+    """Why there is no trace to read, and what there may be; empty where there is a file."""
+    return "" if Path(file).is_file() else f"no file {file}; accepted: a trace of JSON lines"
+
+
 def read_trace(file: str, first: int, count: int) -> list[Request]:
     """``count`` requests from number ``first`` on; raises ``UserError`` where there are fewer."""
     path = Path(file)
-    if not path.is_file():
-        raise UserError(f"workload.data: no file {file}; accepted: a trace of JSON lines")
+    if why := no_file(file):
+        raise UserError(f"workload.data: {why}")
     try:
         with path.open(encoding="utf-8") as lines:
             found = list(_requests(islice(lines, first, first + count), file, first))

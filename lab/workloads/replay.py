@@ -20,7 +20,7 @@ from lab.workloads import manuals
 from lab.workloads.arrivals import arrivals
 from lab.workloads.base import WORKLOADS, WorkloadModel
 from lab.workloads.manuals import Entry, Words
-from lab.workloads.mooncake import BLOCK_TOKENS, Request, read_trace
+from lab.workloads.mooncake import BLOCK_TOKENS, Request, no_file, read_trace
 from lab.workloads.natural import (
     CODE_LENGTH,
     HAND_OVER,
@@ -80,6 +80,10 @@ class Replay(WorkloadModel):
             reply = manuals.TURN_OVERHEAD + self.max_tokens
             return manuals.longest_prompt(self.most_entries) + reply
         return FIXED_TOKENS + self.most_tokens + 2 * self.max_tokens
+
+    def lacks(self) -> str:
+        """A trace, where there is none."""
+        return no_file(self.data)
 
     def beyond_bundled(self) -> str:
         """Plain words are."""

@@ -1,8 +1,9 @@
-"""Tools out of public collections of schemas, in OpenAI's shape.
+"""Tools out of collections of schemas, in OpenAI's shape: a hundred that ship, or others.
 
-Read are tau-bench's lists of tools, and BFCL's files: JSON lines despite their name, a tool or a
-task with its tools a line, whose types are Python's. One rule: a tool that is no JSON Schema after
-that, or whose name an earlier file has, is left out.
+Read are lists of OpenAI's tools, as in ``tools/`` beside this file; tau-bench's lists of tools; and
+BFCL's files: JSON lines despite their name, a tool or a task with its tools a line, whose types are
+Python's. One rule: a tool that is no JSON Schema after that, or whose name an earlier file has, is
+left out.
 """
 
 from __future__ import annotations
@@ -17,17 +18,28 @@ from lab.errors import UserError
 
 TYPES = {"dict": "object", "float": "number", "tuple": "array", "list": "array"}
 KNOWN = ("object", "array", "string", "number", "integer", "boolean")
+SHIPPED, OURS = "shipped", Path(__file__).with_name("tools")
 KEPT = ("description", "enum")  # beside what is walked through
 LONGEST_NAME = 64  # characters, as OpenAI's API has it
 
 Tool = dict[str, Any]
 
 
+def no_folder(folder: str) -> str:
+    """Why there are no tools to read, and what there may be; empty where there is a folder."""
+    accepted = f"accepted: {SHIPPED}, or a folder with tool schemas"
+    return "" if _root(folder).is_dir() else f"no folder {folder}; {accepted}"
+
+
+def _root(folder: str) -> Path:
+    return OURS if folder == SHIPPED else Path(folder)
+
+
 def read_tools(folder: str) -> list[Tool]:
     """Every tool below ``folder``, sorted by name. Raises ``UserError`` where there is none."""
-    root = Path(folder)
-    if not root.is_dir():
-        raise UserError(f"workload.data: no folder {folder}; accepted: one with tool schemas")
+    if why := no_folder(folder):
+        raise UserError(f"workload.data: {why}")
+    root = _root(folder)
     found: dict[str, Tool] = {}
     for path in sorted(root.rglob("*.json")):
         for function in _functions(_values(path)):

@@ -1,4 +1,4 @@
-"""Sessions over public tools whose every call the prompt determines.
+"""Sessions over tools of real kinds whose every call the prompt determines.
 
 A system prompt holds records, shared by a group and the session's own; a turn names a tool and all
 of its arguments, some spelled out and some by the record whose code they are, so that what was read
@@ -26,7 +26,7 @@ from lab.workloads.base import WORKLOADS
 from lab.workloads.manuals import Words
 from lab.workloads.natural import NATURAL_ONLY, PLAIN, Form, code, due
 from lab.workloads.public import manual_tools, more_tokens, some_tools
-from lab.workloads.schemas import Tool, read_tools
+from lab.workloads.schemas import SHIPPED, Tool, no_folder, read_tools
 from lab.workloads.sharing import BESIDE, ManualSessions
 
 if TYPE_CHECKING:
@@ -57,11 +57,12 @@ class Group:
 class ToolTasks(ManualSessions):
     """Parameters of the load. Session i belongs to group i modulo ``groups``.
 
-    Entries are a manual's; ``offered``, records and ``lookup`` are of requests in plain words.
+    ``data`` is a folder of tool schemas, or those that ship. Entries are a manual's; ``offered``,
+    records and ``lookup`` are of requests in plain words.
     """
 
     form: Form = "natural"
-    data: str = "../shared/data"
+    data: str = SHIPPED
     groups: int = Field(default=6, ge=1)
     offered: int = Field(default=8, ge=1, le=128)
     shared_records: int = Field(default=80, ge=0, le=10_000)
@@ -90,6 +91,10 @@ class ToolTasks(ManualSessions):
     def least_topk(self) -> int:
         """As few tools fit a manual, most of its entries look alike: two groups for each place."""
         return 2 * (self.entries + self.turns - 1) + BESIDE
+
+    def lacks(self) -> str:
+        """A folder of tools, where there is none."""
+        return no_folder(self.data)
 
     def beyond_bundled(self) -> str:
         """Plain words are."""

@@ -218,3 +218,18 @@ def test_a_load_in_plain_words_is_refused_where_our_engine_is_launched() -> None
         parse_scenario(text, "url.yaml")
     manual = text.replace("preset: small", "preset: small, form: manual")
     assert parse_scenario(manual, "url.yaml").target.takes_build
+
+
+@pytest.mark.parametrize(
+    ("load", "says"),
+    [
+        ("{kind: tool_tasks, data: gone}", "no folder gone; accepted: shipped, or a folder with"),
+        ("{kind: replay, data: gone}", "no file gone; accepted: a trace of JSON lines"),
+    ],
+)
+def test_data_that_is_not_there_is_a_line_of_the_file_once_it_is_run(load: str, says: str) -> None:
+    text = AT_A_URL.replace("{kind: tool_sessions, preset: small}", load)
+    assert parse_scenario(text, "url.yaml").workload.kind in load
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(text, "url.yaml", here=True)
+    assert str(caught.value).startswith(f"url.yaml:3: workload.data: {says}")

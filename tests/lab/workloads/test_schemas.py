@@ -11,7 +11,8 @@ import pytest
 from engine.text.schema import violation
 from lab.errors import UserError
 from lab.workloads.arguments import arguments, askable
-from lab.workloads.schemas import read_tools, schema
+from lab.workloads.public import OFFERED, manual_tools
+from lab.workloads.schemas import SHIPPED, read_tools, schema
 
 BFCL = {
     "name": "math.mean",
@@ -63,6 +64,14 @@ def test_tools_of_every_format_come_out_in_openai_s_shape(tmp_path: Path) -> Non
     assert parameters["properties"]["values"]["items"]["type"] == "number"
     assert parameters["properties"]["box"]["properties"]["deep"] == {"type": "number"}
     assert {*mean["function"]} == {"name", "description", "parameters"}
+
+
+def test_a_hundred_tools_ship_of_which_most_can_be_asked_for() -> None:
+    tools = [tool["function"] for tool in read_tools(SHIPPED)]
+    assert len({tool["name"] for tool in tools}) == 100
+    assert all(tool["description"] for tool in tools)
+    assert sum(askable(tool["parameters"]) for tool in tools) > 90
+    assert len(manual_tools(SHIPPED)) >= 2 * OFFERED
 
 
 @pytest.mark.parametrize("given", [None, {}, {"type": "any"}, {"type": ["string", "null"]}])
