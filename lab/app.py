@@ -35,9 +35,11 @@ from lab.commands import (
     scenario,
     serve,
     show,
+    sql,
     sweep,
     timeline,
 )
+from lab.commands.examples import show_examples
 from lab.errors import LabError
 
 HELP = """A lab that makes KV-cache corruption happen on purpose, proves it, and names its cause.
@@ -49,7 +51,7 @@ app = typer.Typer(
     name="kvlab",
     help=HELP,
     no_args_is_help=True,
-    add_completion=False,
+    epilog="`kvlab COMMAND --help` explains one, with an example.",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -61,6 +63,7 @@ for command in (
     report.report,
     runs.runs,
     show.show,
+    sql.sql,
     timeline.timeline,
     judge.judge,
     explain.explain,
@@ -74,6 +77,7 @@ app.add_typer(probe.app, name="probe")
 app.command()(serve.serve)
 app.command()(catalog.catalog)
 app.command()(doctor.doctor)
+show_examples(app)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
