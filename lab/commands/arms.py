@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from lab.commands.output import exit_code, note, note_idle, show_json, show_line, show_run
 
 if TYPE_CHECKING:
-    from lab.commands.options import FailOn
     from lab.records import RunVerdict
     from lab.scenario.models import Scenario
 
@@ -27,7 +26,7 @@ class Options:
     db: Path
     out: Path | None
     as_json: bool
-    fail_on: Sequence[FailOn] | None
+    fail_on: Sequence[str] | None
     repeats: int = 1
     dry_run: bool = False
     resume: str | None = None

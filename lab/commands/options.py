@@ -12,10 +12,25 @@ from lab.store import DEFAULT_DB
 
 
 class FailOn(StrEnum):
-    """Verdicts that a script may want as an exit code."""
+    """Verdicts that a script may want as an exit code: all that there are."""
 
     CORRUPT = "corrupt"
+    PARSER_FAULT = "parser_fault"
+    WEDGED = "wedged"
+    NONDETERMINISTIC = "nondeterministic"
     INCONCLUSIVE = "inconclusive"
+    CLEAN = "clean"
+
+
+def verdicts(typed: list[str] | None) -> list[str] | None:
+    """Each of the verdicts, in options of their own or with commas between; raises
+    ``BadParameter``.
+    """
+    asked = [one.strip() for text in typed or () for one in text.split(",")]
+    for one in asked:
+        if one not in frozenset(FailOn):
+            raise typer.BadParameter(f"{one!r} is no verdict; accepted: {', '.join(FailOn)}")
+    return asked or None
 
 
 class Device(StrEnum):
@@ -58,9 +73,12 @@ Sessions = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Fail = Annotated[
-    list[FailOn] | None,
+    list[str] | None,
     typer.Option(
-        "--fail-on", metavar="VERDICT", help="Exit 1 when an arm is `corrupt` (or `inconclusive`)."
+        "--fail-on",
+        metavar="VERDICT",
+        callback=verdicts,
+        help="Exit 1 when an arm is `corrupt` (or any other verdict: repeat it, or use commas).",
     ),
 ]
 Repeats = Annotated[

@@ -12,7 +12,6 @@ from rich.console import Console, RenderableType
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lab.commands.options import FailOn
     from lab.records import RunVerdict
     from lab.scenario.models import Scenario
 
@@ -143,7 +142,7 @@ def note_idle(scenario: Scenario) -> None:
         note(f"note: {said}")
 
 
-def exit_code(verdict: RunVerdict, fail_on: Sequence[FailOn] | None) -> int:
+def exit_code(verdict: RunVerdict, fail_on: Sequence[str] | None) -> int:
     """3 where a target failed and the run went on, 1 where an arm's verdict is one that the caller
     asked to fail on.
     """
@@ -151,5 +150,4 @@ def exit_code(verdict: RunVerdict, fail_on: Sequence[FailOn] | None) -> int:
 
     if any(failed(arm.reason) for arm in verdict.arms):
         return 3
-    wanted = {kind.value for kind in fail_on or ()}
-    return int(any(arm.verdict in wanted for arm in verdict.arms))
+    return int(any(arm.verdict in (fail_on or ()) for arm in verdict.arms))

@@ -102,9 +102,26 @@ def test_a_report_that_cannot_be_written_is_one_line_and_the_run_is_kept(
         assert [run.status for run in results.runs()] == [RunStatus.DONE]
 
 
-@pytest.mark.parametrize(("kind", "code"), [("corrupt", 1), ("inconclusive", 0)])
-def test_fail_on_makes_a_verdict_an_exit_code(trial, kvlab, kind: str, code: int) -> None:
-    assert kvlab("run", "good.yaml", "--fail-on", kind).code == code
+@pytest.mark.parametrize(
+    ("kinds", "code"),
+    [
+        (["corrupt"], 1),
+        (["inconclusive"], 0),
+        (["wedged,corrupt"], 1),
+        (["wedged", "nondeterministic, parser_fault"], 0),
+        (["wedged", "corrupt"], 1),
+        (["clean"], 1),
+    ],
+)
+def test_fail_on_makes_any_verdict_an_exit_code(trial, kvlab, kinds: list[str], code: int) -> None:
+    asked = [part for kind in kinds for part in ("--fail-on", kind)]
+    assert kvlab("run", "good.yaml", *asked).code == code
+
+
+def test_what_is_no_verdict_is_refused_before_anything_runs(trial, kvlab) -> None:
+    said = kvlab("run", "good.yaml", "--fail-on", "corrupt,dirty")
+    assert (said.code, said.err.count("\n"), trial.asked) == (2, 1, [])
+    assert "'dirty' is no verdict; accepted: corrupt, parser_fault, wedged" in said.err
 
 
 def test_an_interrupted_run_keeps_the_arms_that_finished(trial, kvlab, folder: Path) -> None:
