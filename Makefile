@@ -9,14 +9,16 @@ INCIDENT := scenarios/incidents/padded_scatter_stale_slots.yaml
 # A real vLLM, in an environment of its own: about 3 GB.
 VLLM := .venv-vllm
 TINY := build/tiny_qwen2
+PROBE := build/probe
 
-.PHONY: help demo test check unit slow kernels bench vllm clean
+.PHONY: help demo test check unit slow kernels bench vllm probe probe-fault clean
 
 help:
 	@echo 'make demo    install, then a smaller run of the incident: five minutes at most on two cores'
 	@echo 'make test    install, check, and run every test'
 	@echo 'make slow    the long tests: the baseline of 1,848 sessions on three seeds'
 	@echo 'make vllm    a real vLLM on this CPU: installed, launched, judged, stopped; scenarios/real/README.md'
+	@echo 'make probe   the same under the model whose every reply is known; make probe-fault: with a fault, found'
 	@echo 'make check   ruff, mypy --strict, import contracts'
 	@echo 'make bench   what the bundled engine does a second, and where the time goes'
 
@@ -67,6 +69,22 @@ vllm: $(VENV)/.run $(VLLM)/.run
 	$(BIN)/python -m lab.tiny_model $(TINY)
 	OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind $(BIN)/kvlab run \
 	scenarios/real/vllm_prefix_caching.yaml --set target.vllm=$(VLLM)/bin/vllm --set target.model_path=$(TINY)
+
+# The same vLLM under the probe, whose every reply is known; then one with a fault, found by bisection.
+RUN_VLLM = OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind $(BIN)/kvlab
+WITH_PROBE := --set target.vllm=$(VLLM)/bin/vllm --set target.model_path=$(PROBE)
+
+$(PROBE)/config.json: $(VENV)/.run
+	$(BIN)/kvlab probe make --out $(PROBE)
+
+probe: $(VLLM)/.run $(PROBE)/config.json
+	$(RUN_VLLM) run scenarios/real/probe_vllm.yaml $(WITH_PROBE)
+
+probe-fault: $(VLLM)/.run $(PROBE)/config.json
+	$(RUN_VLLM) run scenarios/real/probe_vllm_fault.yaml $(WITH_PROBE)
+	$(BIN)/kvlab probe damage
+	$(RUN_VLLM) bisect scenarios/real/probe_vllm_fault.yaml $(WITH_PROBE)
+	$(RUN_VLLM) bisect scenarios/real/probe_vllm_healthy.yaml $(WITH_PROBE)
 
 clean:
 	rm -rf $(VENV) $(VLLM) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

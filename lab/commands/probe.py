@@ -56,6 +56,21 @@ def make(
         )
 
 
+@app.command("damage")
+def damage(run: o.Run = "last", db: o.Db = o.DB, as_json: o.Json = False) -> None:
+    """Of replies that needed a KV block which a fault damaged: how many are wrong, and found there."""
+    from lab.placing.report import damage_document, damage_tables
+    from lab.store import open_results
+
+    with open_results(db, create=False) as results:
+        document = damage_document(results, results.resolve(run))
+    if as_json:
+        show_json(document)
+    else:
+        for table in damage_tables(document):
+            show(table)
+
+
 @app.command("check")
 def check(folder: Of, as_json: o.Json = False) -> None:
     """Hold a checkpoint against its closed form, and its replies against a forward of our own."""
