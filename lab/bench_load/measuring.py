@@ -91,6 +91,7 @@ def measure(plan: Plan, tick: Callable[[int, int], None]) -> dict[str, Any]:
     return {
         "pace": asdict(plan.pace),
         "seconds": plan.seconds,
+        "rate": plan.rate,
         "rounds": plan.rounds,
         "machine": {"cores": os.cpu_count(), "load_before": busy, "load": os.getloadavg()[0]},
         "rows": rows,

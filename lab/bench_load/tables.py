@@ -78,7 +78,8 @@ def _notes(document: Mapping[str, Any]) -> list[Text]:
             said.append(f"{who}: gaps are told wrong by more than {MOST_ERROR:.0%}")
         p99_s, worst_s = ((row[key] or 0.0) / 1e3 for key in ("lag_p99_ms", "lag_worst_ms"))
         lag = Lag(p99_s=p99_s, worst_s=worst_s, cores=row["cores"])
-        late = warning(lag, row["requests_per_s"], row["asked_per_s"])
+        asked = row["asked_per_s"] if document["rate"] else None  # else sessions wait for replies
+        late = warning(lag, row["requests_per_s"], asked)
         said += [f"{who}: {late}"] if late else []
     return [Text(line) for line in said]
 
