@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lab.commands import completion
 from lab.commands import options as o
 from lab.commands.output import BisectionTeller, show_plan
 
@@ -30,10 +31,20 @@ class Sought(StrEnum):
 
 ScenarioFile = Annotated[
     Path | None,
-    typer.Argument(metavar="SCENARIO", help="A scenario file, or its bare name in scenarios/."),
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario file, or its bare name in scenarios/.",
+        autocompletion=completion.scenarios,
+    ),
 ]
 Method = Annotated[
-    str | None, typer.Option("--method", metavar="NAME", help="bayes, ofat, ddmin or quickxplain.")
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="bayes, ofat, ddmin or quickxplain.",
+        autocompletion=completion.methods,
+    ),
 ]
 Budget = Annotated[
     int | None, typer.Option("--budget", metavar="N", min=1, help="Sessions it may drive.")

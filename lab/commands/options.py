@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lab.commands import completion
 from lab.store import DEFAULT_DB
 
 
@@ -42,7 +43,11 @@ class Device(StrEnum):
 
 ScenarioFile = Annotated[
     Path,
-    typer.Argument(metavar="SCENARIO", help="A scenario file, or its bare name in scenarios/."),
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario file, or its bare name in scenarios/.",
+        autocompletion=completion.scenarios,
+    ),
 ]
 Run = Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id, part of it, or `last`.")]
 ArmName = Annotated[str | None, typer.Option("--arm", metavar="NAME", help="Only this arm.")]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lab.targets.spec import TargetSpec
 
 SCENARIOS = Path("scenarios")
+LISTS = "; `kvlab scenario list` shows those that there are"
 PROFILES = "profiles"  # the folder of the launch profiles, of which `lab.profiles` is the loader
 SHIPPED = Path(__file__).parents[2] / SCENARIOS  # of the checkout that this code runs from
 
@@ -96,7 +97,7 @@ def find(path: Path) -> Path:
     if str(path) in known:
         return known[str(path)]
     near = difflib.get_close_matches(path.stem, known, n=1)
-    hint = f" (did you mean {str(known[near[0]])!r}?)" if near else ""
+    hint = f" (did you mean {str(known[near[0]])!r}?)" if near else LISTS
     raise ScenarioError(f"{path}: no such file{hint}")
 
 
