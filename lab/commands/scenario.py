@@ -1,4 +1,4 @@
-"""`kvlab scenario list|check|schema`: the files before they are run."""
+"""`kvlab scenario list|new|check|explain|schema`: the files before they are run."""
 
 from __future__ import annotations
 
@@ -8,26 +8,31 @@ from typing import Annotated
 import typer
 
 from lab.commands import options as o
+from lab.commands import scenario_new
 from lab.commands.output import note, show, show_json
 
-app = typer.Typer(no_args_is_help=True, help="List, check and describe scenario files.")
-Root = Annotated[Path, typer.Option("--root", metavar="DIR", help="Folder that is searched.")]
+app = typer.Typer(no_args_is_help=True, help="List, write, check and describe scenario files.")
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        "--root", metavar="DIR", help="Folder that is searched; by default what ships, and yours."
+    ),
+]
 Files = Annotated[
     list[Path] | None, typer.Argument(metavar="[SCENARIO]...", help="Files; by default, all.")
 ]
-SCENARIOS = Path("scenarios")
 
 
 @app.command("list")
-def list_(root: Root = SCENARIOS, as_json: o.Json = False) -> None:
-    """List the scenarios: name, arms, what each is about."""
-    from lab.scenario.catalog import catalog, catalog_table
+def list_(root: Root = None, as_json: o.Json = False) -> None:
+    """List the scenarios by folder: name, arms, and the first line of what each is about."""
+    from lab.scenario.catalog import catalog_table, every
 
-    entries = catalog(root)
+    entries = every(root)
     if as_json:
         show_json([entry.document() for entry in entries])
     else:
-        show(catalog_table(entries, root))
+        show(catalog_table(entries))
 
 
 @app.command()
@@ -44,6 +49,33 @@ def check(files: Files = None, sets: o.Sets = None, as_json: o.Json = False) -> 
             for said in entry.notes:
                 note(f"{entry.path}: note: {said}")
     raise typer.Exit(2 if any(entry.problem for entry in checked) else 0)
+
+
+app.command()(scenario_new.new)
+
+
+@app.command()
+def explain(
+    scenario: o.ScenarioFile,
+    seed: o.Seed = None,
+    sessions: o.Sessions = None,
+    sets: o.Sets = None,
+    repeats: o.Repeats = 1,
+    db: o.Db = o.DB,
+    as_json: o.Json = False,
+) -> None:
+    """Say what a file would run: arms and what differs, sessions, boots, and how long it takes."""
+    from lab.expected import expected
+    from lab.report.expected import expected_report
+    from lab.scenario.loader import capped, load_scenario
+    from lab.scenario.rounds import repeated
+
+    arms = repeated(load_scenario(scenario, sets or (), seed), repeats, here=False)
+    told = expected(capped(arms, sessions), db)
+    if as_json:
+        show_json(told)
+    else:
+        show(expected_report(told))
 
 
 @app.command()

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from lab.errors import ScenarioError, UserError
 from lab.scenario.idle import without_effect
-from lab.scenario.loader import SCENARIOS, listed, load_scenario
+from lab.scenario.loader import SCENARIOS, SHIPPED, listed, load_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +56,19 @@ def catalog(root: Path = SCENARIOS, sets: Sequence[str] = (), *, here: bool = Fa
     return [entry(path, sets, here=here) for path in listed(root)]
 
 
+def every(root: Path | None = None) -> list[Entry]:
+    """The scenarios under ``root``; by default those that ship and those of the user's own folder.
+
+    Raises `ScenarioError` where there is no such folder.
+    """
+    if root is not None:
+        return catalog(root)
+    roots = [root for root in (SCENARIOS, SHIPPED) if root.is_dir()]
+    if len(roots) == 2 and SCENARIOS.samefile(SHIPPED):
+        roots.pop()
+    return [one for root in roots or [SCENARIOS] for one in catalog(root)]
+
+
 def check_files(files: Sequence[Path], sets: Sequence[str] = ()) -> list[Entry]:
     """The named files, or every file under `scenarios/`; a folder stands for what it holds.
 
@@ -75,21 +88,34 @@ def entry(path: Path, sets: Sequence[str] = (), *, here: bool = False) -> Entry:
         return Entry(path, None, str(error))
 
 
-def catalog_table(entries: Sequence[Entry], root: Path) -> RenderableType:
-    """For a person."""
+def catalog_table(entries: Sequence[Entry]) -> RenderableType:
+    """For a person: folder by folder, each scenario by the name that the other commands take."""
     if not entries:
-        return Text(f"No scenario under {root}.")
+        return Text("No scenario yet: `kvlab scenario new` writes one.")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column(f"{root}/", no_wrap=True)
+    table.add_column("scenario", no_wrap=True)
     for head in ("arms", "sessions"):
         table.add_column(head, justify="right")
     table.add_column("about", overflow="fold")
+    folder = None
     for one in entries:
-        found, file = one.scenario, Text(str(one.path.relative_to(root)))
-        if found is None:
-            table.add_row(file, "–", "–", Text(one.problem, style="red"))
-            continue
-        sessions = sum(found.sessions(arm) for arm in found.arms)
-        about = Text(found.about or found.name)
-        table.add_row(file, str(len(found.arms)), str(sessions), about)
+        if one.path.parent != folder:
+            folder = one.path.parent
+            table.add_row(Text(f"{_near(folder)}/", style="bold"))
+        table.add_row(*_row(one))
     return table
+
+
+def _row(one: Entry) -> tuple[Text, str, str, Text]:
+    found, name = one.scenario, Text(f"  {one.path.stem}")
+    if found is None:
+        return name, "–", "–", Text(one.problem, style="red")
+    sessions = sum(found.sessions(arm) for arm in found.arms)
+    first = (found.about or found.name).strip().partition("\n")[0]
+    return name, str(len(found.arms)), str(sessions), Text(first)
+
+
+def _near(folder: Path) -> Path:
+    """The folder as it is seen from here."""
+    here = type(folder).cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder

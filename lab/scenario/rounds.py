@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from lab.scenario.models import Scenario
 
 
-def repeated(scenario: Scenario, times: int) -> Scenario:
+def repeated(scenario: Scenario, times: int, *, here: bool = True) -> Scenario:
     """The scenario with its arms in ``times`` rounds; ``NAME #2`` is an arm's second repetition.
 
-    What is expected of an arm is expected of its repetitions too. Raises `ScenarioError`.
+    What is expected of an arm is expected of its repetitions too. Raises `ScenarioError`, with
+    ``here`` also for what is not installed.
     """
     if times == 1 or not scenario.arms:
         return scenario
@@ -33,4 +34,4 @@ def repeated(scenario: Scenario, times: int) -> Scenario:
                 expect[name] = expect[arm.name]
     option = f"--repeats {times}"
     patches = [Patch(("arms",), arms, option), Patch(("expect",), expect, option)]
-    return parse_scenario(scenario.source, str(scenario.path), patches, here=True)
+    return parse_scenario(scenario.source, str(scenario.path), patches, here=here)

@@ -21,10 +21,19 @@ def scenarios(folder: Path) -> Path:
 
 
 def test_list_shows_every_file_and_what_is_wrong_with_it(scenarios: Path, kvlab) -> None:
-    bad, good = kvlab("scenario", "list", "--json").json
+    bad, good = kvlab("scenario", "list", "--root", "scenarios", "--json").json
     assert "'bf61' is not accepted" in bad["problem"] and bad["name"] is None
     assert good["name"] == "good" and len(good["arms"]) == 3 and good["problem"] is None
-    assert "good.yaml" in kvlab("scenario", "list").out
+    shown = kvlab("scenario", "list", "--root", "scenarios").out
+    assert (
+        "scenarios/" in shown and "  good " in shown and "'bf61' is not" in " ".join(shown.split())
+    )
+
+
+def test_list_has_one_s_own_scenarios_before_those_that_ship(scenarios: Path, kvlab) -> None:
+    paths = [it["path"] for it in kvlab("scenario", "list", "--json").json]
+    assert paths[:2] == ["scenarios/bad.yaml", "scenarios/good.yaml"]
+    assert any(path.endswith("incidents/padded_scatter_stale_slots.yaml") for path in paths[2:])
 
 
 def test_check_is_exit_2_and_one_line_a_file(scenarios: Path, kvlab) -> None:
@@ -41,7 +50,7 @@ def test_schema_prints_the_schema(kvlab) -> None:
 
 
 def test_a_root_that_is_no_folder_is_told(folder: Path, kvlab) -> None:
-    said = kvlab("scenario", "list")
+    said = kvlab("scenario", "list", "--root", "scenarios")
     assert said.code == 2 and "scenarios: no such folder" in said.err
 
 
