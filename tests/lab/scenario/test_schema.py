@@ -25,6 +25,14 @@ def test_every_shipped_scenario_fits_the_schema(path: Path) -> None:
     jsonschema.validate(YAML(typ="safe").load(path), schema())
 
 
+@pytest.mark.parametrize("path", listed(ROOT / "scenarios"), ids=lambda path: path.stem)
+def test_every_shipped_scenario_names_the_schema_that_an_editor_finds(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    marked, _, named = first.partition("$schema=")
+    assert marked == "# yaml-language-server: "
+    assert (path.parent / named).resolve() == ROOT / "scenarios" / "schema.json"
+
+
 @pytest.mark.parametrize(
     ("was", "becomes"),
     [
