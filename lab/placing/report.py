@@ -1,5 +1,5 @@
-"""`kvlab probe damage`: of the blocks that a fault damaged, how many replies needed one, how many of
-these came out wrong, and of how many the judge found the place. One rule: counts, and no more.
+"""`kvlab probe damage`: of the replies that met blocks which a fault damaged, how many needed one,
+came out wrong, and were placed there by the judge. One rule: counts, and no more.
 """
 
 from __future__ import annotations
