@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from lab.records import ArmHistory, ArmVerdict, Finding, RunVerdict
 
+SHORT, LONG = 26, 44  # letters of a line of an arm's name: two lines, or three, stand in its row
+
 
 @FIGURES.register("rates")
 def draw(
@@ -25,11 +27,13 @@ def draw(
     """One row an arm, the first on top; n and the numbers stand beside the marks."""
     if not verdict.arms:
         return None
-    figure = new_figure(8.0, 1.5 + 0.46 * len(verdict.arms))
+    longest = max(len(arm.name) for arm in verdict.arms)
+    width = SHORT if longest <= 2 * SHORT else LONG
+    figure = new_figure(8.0 + 0.06 * (width - SHORT), 1.5 + 0.46 * len(verdict.arms))
     axes = figure.add_subplot()
     for row, arm in enumerate(verdict.arms):
         draw_arm(axes, row, arm, words.p_against_first(verdict, arm))
-    axes.set_yticks(range(len(verdict.arms)), [wrapped(arm.name) for arm in verdict.arms])
+    axes.set_yticks(range(len(verdict.arms)), [wrapped(arm.name, width) for arm in verdict.arms])
     axes.set_ylim(len(verdict.arms) - 0.4, -0.6)
     right = min(100.0, 106 * max(arm.ci95[1] for arm in verdict.arms))
     axes.set_xlim(-right / 50, right)  # room for a mark at zero beside the names
@@ -58,5 +62,4 @@ def draw_arm(axes: Axes, row: int, arm: ArmVerdict, p: float | None) -> None:
         xycoords=axes.get_yaxis_transform(),
         va="center",
         fontsize=8,
-        color=look.colour,
     )

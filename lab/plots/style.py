@@ -97,5 +97,6 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """``name.png`` and ``name.svg`` in ``folder``, without a date or a version in them."""
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
     figure.savefig(png, dpi=DPI, metadata={"Software": None})
+    figure.set_layout_engine("none")  # it is laid out, which takes as long as to draw it
     figure.savefig(svg, metadata={"Date": None, "Creator": "kvlab"})
     return [png, svg]

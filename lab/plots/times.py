@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from lab.plots import FIGURES
 from lab.plots.histogram import bins, draw_bars, draw_marks
 from lab.plots.latency import legend
 from lab.plots.style import new_figure, title, wrapped
+from lab.report.servers import rank
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +34,9 @@ class Waits:
     ill: list[float]
 
     def told(self) -> str:
-        """``240 replies: p50 1.2, p99 4.5``; what did not come is counted after it."""
-        ranks = [f"p{p} {np.percentile(self.well, p):.3g}" for p in (50, 99)] if self.well else []
+        """``n = 240: p50 1.2, p99 4.5``; what did not come is counted after it."""
+        well = sorted(self.well)
+        ranks = [f"p{p} {rank(well, p / 100):.3g}" for p in (50, 99)] if well else []
         many = f"n = {len(self.well)}" + (f": {', '.join(ranks)}" if ranks else "")
         return f"{many}; {len(self.ill)} without an answer" if self.ill else many
 
@@ -82,7 +82,9 @@ def draw_column(
         marked = {"client timeout": arm.timeout_s} if arm.timeout_s and waited.ill else {}
         axes.set_title(waited.told(), fontsize=8, pad=5 + 10 * draw_marks(axes, marked))
     if edges is not None:
-        panels[-1].set_xlabel(f"{what} ({unit})", fontsize=9)
+        far = sorted({arm.timeout_s for _, arm in found if arm.timeout_s}) if not limits else []
+        beyond = f"; nobody waited for the timeout of {far[0]:g} s" if far and unit == "s" else ""
+        panels[-1].set_xlabel(f"{what} ({unit}){beyond}", fontsize=8)
 
 
 def waits(arm: ArmHistory) -> tuple[Waits, Waits, Waits]:

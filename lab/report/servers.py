@@ -70,10 +70,10 @@ def _times(arm: ArmHistory) -> tuple[str, ...]:
     first = sorted((r.first_token_s - r.sent_s) * 1e3 for r in streams if r.first_token_s)
     gaps = [reply.gaps_ms for reply in streams if reply.gaps_ms]
     number = sum(it["n"] for it in gaps)
-    values = [_rank(first, 0.5), _rank(first, 0.99)]
+    values = [rank(first, 0.5), rank(first, 0.99)]
     if number:
         values += [sum(it["mean"] * it["n"] for it in gaps) / number]
-        values += [_rank(sorted(it[key] for it in gaps), 0.5) for key in ("p50", "p99")]
+        values += [rank(sorted(it[key] for it in gaps), 0.5) for key in ("p50", "p99")]
         values += [max(it["max"] for it in gaps)]
     told = [f"{value:.1f}" for value in values]
     return (str(len(streams)), *told, *[NOTHING] * (len(TIMES) - len(told)))
@@ -87,5 +87,6 @@ def _of(arm: ArmHistory, wanted: str) -> list[Mapping[str, Any]]:
     return [fields for _, kind, fields in arm.events if kind == wanted]
 
 
-def _rank(ordered: Sequence[float], part: float) -> float:
+def rank(ordered: Sequence[float], part: float) -> float:
+    """The value below which that part of the ordered ones is; 0 of none."""
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0

@@ -56,7 +56,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_each_figure_is_a_png_and_an_svg_with_stable_bytes(
     first: dict[str, str], tmp_path: Path
 ) -> None:
-    assert list(first) == ["buckets.png", "buckets.svg", "rates.png", "rates.svg"]
+    names = ("buckets", "rates", "slices", "times")
+    assert list(first) == [f"{name}.{end}" for name in names for end in ("png", "svg")]
     command = [sys.executable, "-c", AGAIN, str(tmp_path)]
     again = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert dict(line.split() for line in again.splitlines()) == first
@@ -113,10 +114,10 @@ def test_few_requests_are_one_bucket_and_none_are_none() -> None:
     assert buckets.buckets(few, []) == []
 
 
-def test_a_run_too_short_for_two_buckets_draws_its_rates_only(tmp_path: Path) -> None:
+def test_a_run_too_short_for_two_buckets_draws_its_rates_and_its_times(tmp_path: Path) -> None:
     arms = [history("short", sessions=3)]
     paths = save_figures(run_verdict("r", arms, {"short": 0}), arms, {}, tmp_path)
-    assert [path.name for path in paths] == ["rates.png", "rates.svg"]
+    assert [path.name for path in paths] == ["rates.png", "rates.svg", "times.png", "times.svg"]
 
 
 def test_a_run_without_arms_draws_nothing(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_a_run_without_arms_draws_nothing(tmp_path: Path) -> None:
 def test_many_arms_with_long_names_are_drawn(tmp_path: Path) -> None:
     names = {f"{i}: index_k=bf16, graph=true, overlap=false, topk=v2": 0 for i in range(9)}
     arms = [history(name, sessions=6) for name in names]
-    assert len(save_figures(run_verdict("r", arms, names), arms, {}, tmp_path)) == 4
+    assert len(save_figures(run_verdict("r", arms, names), arms, {}, tmp_path)) == 6
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
