@@ -47,7 +47,9 @@ def table(
     columns = range(len(heads))
     numeric = [i > 0 and all(NUMERIC.fullmatch(row[i].strip()) for row in found) for i in columns]
     head = (
-        tag("th", " ".join(text.split()), scope="col", class_="n" if numeric[i] else None)
+        tag(
+            "th", breakable(" ".join(text.split())), scope="col", class_="n" if numeric[i] else None
+        )
         for i, text in enumerate(heads)
     )
     body = (tag("tr", *(_cell(row[i], i, numeric[i], say) for i in columns)) for row in found)
@@ -61,9 +63,16 @@ def folded(title: str, *inside: object, shown: bool = False) -> Markup:
     return tag("details", tag("summary", title), *inside, open="" if shown else None)
 
 
+def breakable(name: str) -> Markup:
+    """A name that may wrap behind its underscores, and is copied without a break."""
+    return Markup("_<wbr>").join(name.split("_"))
+
+
 def bullets(lines: Iterable[object]) -> Markup:
-    """A list; nothing where there is no line."""
+    """A list, folded away where it is long; nothing where there is no line."""
     items = [tag("li", line) for line in lines]
+    if len(items) > FOLDED:
+        return folded(f"{len(items)} notes", tag("ul", *items))
     return tag("ul", *items) if items else Markup()
 
 

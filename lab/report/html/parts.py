@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lab.report.section import Section
 
 VERDICTS = ("clean", "corrupt", *words.OTHERS)
-SLICES = ("arm", "replies", "corrupt", "rate %", "Wilson 95 %")
+SLICES = ("arm", "bucket", "replies", "corrupt", "rate %", "Wilson 95 %")
 # Prefixes of counters that are told elsewhere, or with whom.
 APART = ("violation:", "fault:", "path:", "path_rows:")
 
@@ -128,6 +128,6 @@ def settings(arms: Sequence[ArmVerdict]) -> Markup:
 
 
 def _slice(it: Slice) -> tuple[str, ...]:
-    name = f"{it.arm}: {it.bucket}"
     ends = words.interval(wilson(it.corrupt, it.n))
-    return (name, str(it.n), str(it.corrupt), words.number(it.corrupt / it.n), ends)
+    rate = words.number(it.corrupt / it.n)
+    return (it.arm, it.bucket, str(it.n), str(it.corrupt), rate, ends)

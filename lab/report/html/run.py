@@ -69,16 +69,16 @@ def run_page(told: Told) -> str:
         f"run {verdict.run}, seed {verdict.seed}, {stored.status}, "
         f"began {stored.started_at:%Y-%m-%d %H:%M} UTC; {words.took(verdict)}"
     )
-    head = Head(
-        f"{verdict.scenario}: run {verdict.run}", worst(verdict), words.headline(verdict), about
-    )
-    return page(head, run_parts(told, says))
+    title = f"{verdict.scenario}: run {verdict.run}"
+    word = worst(verdict, stored.status.value)
+    return page(Head(title, word, words.headline(verdict), about), run_parts(told, says))
 
 
-def worst(verdict: RunVerdict) -> str:
-    """The gravest verdict of its arms; how it ended where no arm has any."""
+def worst(verdict: RunVerdict, ended: str) -> str:
+    """The gravest verdict of its arms; how it ``ended`` where that is why none is grave."""
     found: Collection[str] = [arm.verdict for arm in verdict.arms]
-    return next((kind for kind in GRAVEST if kind in found), "inconclusive")
+    kind = next((kind for kind in GRAVEST if kind in found), "inconclusive")
+    return ended if verdict.incomplete and kind in ("clean", "inconclusive") else kind
 
 
 def run_parts(told: Told, says: Known) -> list[Part]:
@@ -86,7 +86,7 @@ def run_parts(told: Told, says: Known) -> list[Part]:
     arms = told.verdict.arms
     return [
         Part("rates", "Rates", _rates(told)),
-        Part("where", "Where it goes wrong", parts.where(told.figures("where"), told)),
+        Part("where", "By request, length, row and tier", parts.where(told.figures("where"), told)),
         Part("wrong", "What went wrong", parts.section(tables.wrong(arms), says)),
         Part("ledger", "What the ledger saw", ledger(arms, says)),
         Part("explained", "One reply explained", one_session(told.histories, told.findings, says)),
