@@ -6,6 +6,7 @@ One rule: runs and bisections share one scheme, and no id is given twice in one 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ class Kind(NamedTuple):
     maker: str
 
 
+BEFORE = re.compile(r"last~(\d{1,9})")
 RUN = Kind("run", "kvlab run")
 BISECTION = Kind("bisection", "kvlab bisect")
 
@@ -41,7 +43,8 @@ def new_id(db: DuckDBPyConnection, what: str, at: datetime) -> str:
 
 
 def named(name: str, known: Sequence[str], kind: Kind, path: object) -> str:
-    """The id that ``last``, its beginning or its four last characters mean, oldest id first.
+    """The id that ``last``, ``last~1`` (the one before it), its beginning or its four last
+    characters mean, oldest id first.
 
     Raises ``StoreError``.
     """
@@ -49,6 +52,8 @@ def named(name: str, known: Sequence[str], kind: Kind, path: object) -> str:
         raise StoreError(f"{path}: holds no {kind.one} yet; `{kind.maker}` makes one")
     if name == "last":
         return known[-1]
+    if (before := BEFORE.fullmatch(name)) and int(before[1]) < len(known):
+        return known[-1 - int(before[1])]
     found = [one for one in known if one.startswith(name) or one.endswith(f"-{name}")]
     if len(found) == 1:
         return found[0]
