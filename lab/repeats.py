@@ -125,6 +125,12 @@ def together(verdict: RunVerdict) -> Together | None:
     return Together(replace(verdict, arms=tuple(it.arm for it in arms), comparisons=pairs), arms)
 
 
+def whole(verdict: RunVerdict) -> RunVerdict:
+    """The run as it is told: each arm once, with all of its repetitions."""
+    found = together(verdict)
+    return verdict if found is None else found.verdict
+
+
 def counted(parts: Sequence[ArmVerdict]) -> tuple[ArmVerdict, ...]:
     """The parts without those whose history an earlier one has, event for event."""
     seen: dict[str, ArmVerdict] = {}

@@ -81,11 +81,10 @@ def new(
     """Write a new scenario file with a comment at each key; at a terminal, ask what is not said."""
     from lab.scenario.template import Wanted, write
 
-    of, lists = (target or "bundled", tuple(param or ())), (build, arm, toggle)
-    more = (workload or "", preset, sessions, *(tuple(it or ()) for it in lists))
-    asked = name is None
-    wanted = Wanted(name or _name(), about, *of, *more)
-    path = write(_questions(wanted) if asked else wanted, file)
+    of = (target or "bundled", tuple(param or ()), workload or "", preset, sessions)
+    lists = (tuple(build or ()), tuple(arm or ()), tuple(toggle or ()))
+    wanted = Wanted(name or _name(), about, *of, *lists)
+    path = write(wanted if name is not None else _questions(wanted), file)
     note(f"{path}: written; `kvlab scenario explain {path}` says what it runs")
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lab.repeats import whole
 from lab.report import run_sections as run
 from lab.report import words
 from lab.report.origin import origin
+from lab.report.repeats import repetitions
 from lab.report.servers import servers
 from lab.report.untested import untested
 
@@ -34,13 +36,15 @@ def markdown(
     ``figures`` which images lie beside the report.
     """
     settings = run.settings(verdict.arms)
+    arms, boots = whole(verdict).arms, repetitions(verdict)
     open_ends = untested(verdict, stored, histories, findings or {}) if histories else []
     parts = [
         f"# {verdict.scenario}: run {verdict.run}",
         words.headline(verdict),
         *laid_out(run.rates(verdict)),
-        *laid_out(run.exposure(verdict.arms)),
-        *laid_out(run.wrong(verdict.arms)),
+        *(laid_out(boots) if boots else []),
+        *laid_out(run.exposure(arms)),
+        *laid_out(run.wrong(arms)),
         *host_tiers(histories),
         *(part for section in servers(histories) for part in laid_out(section)),
         *(["## What was not tested", listed(open_ends)] if open_ends else []),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.repeats import BY_BOOT, together
+from lab.repeats import BY_BOOT, together, whole
 from lab.report import words
+from lab.report.pd import pd_lines
 from lab.report.section import Section
+from lab.report.sweeps import sweep_lines
 from lab.stats import least_p
 
 if TYPE_CHECKING:
@@ -16,10 +18,14 @@ if TYPE_CHECKING:
 HEADS = ("arm", "boot", "corrupt", "rate %", "unfinished", "verdict")
 
 
-def whole(verdict: RunVerdict) -> RunVerdict:
-    """The run as it is told: each arm once, with all of its repetitions."""
-    found = together(verdict)
-    return verdict if found is None else found.verdict
+def notes(verdict: RunVerdict) -> list[str]:
+    """One line an arm, one for its boots where it was repeated, one for a ladder, one for the rooms
+    of each arm, and one for each pool that is unlike in both tiers.
+    """
+    shown = whole(verdict)
+    lines = [words.note(shown, arm) for arm in shown.arms]
+    lines += [*repeat_lines(verdict), *sweep_lines(shown.arms), *pd_lines(shown.arms)]
+    return [*lines, *words.geometry_lines(shown.arms)]
 
 
 def repeat_lines(verdict: RunVerdict) -> list[str]:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lab.copies import by_pool, copy_paths, stored_geometry
+from lab.repeats import whole
 from lab.report import words
-from lab.report.pd import pd_lines
+from lab.report.repeats import boot, notes
 from lab.report.section import Section
-from lab.report.sweeps import sweep_lines
 from lab.report.table import exposure_heads, host_heads, told
 from lab.report.tiers import MISMATCH
 
@@ -29,16 +29,20 @@ RATES = (
 
 
 def rates(verdict: RunVerdict) -> Section:
-    """One row an arm, as in the terminal; what n proves below."""
-    missed, rows = ["missed sessions"] if any(a.sessions_missed for a in verdict.arms) else [], []
-    for index, arm in enumerate(verdict.arms):
-        p = words.p_against_first(verdict, arm)
+    """One row an arm, as in the terminal, a repeated one with all of its repetitions; what n proves
+    below.
+    """
+    shown, rows = whole(verdict), []
+    missed = ["missed sessions"] if any(a.sessions_missed for a in shown.arms) else []
+    booted = ["boot"] if any(arm.boot for arm in shown.arms) else []
+    for arm in shown.arms:
         cells = (
             arm.name,
+            *(boot(arm) for _ in booted),
             f"{arm.sessions_corrupt}/{arm.sessions_judged}",
             words.percent(arm.rate),
             f"{words.interval(arm.ci95)} %",
-            "first" if index == 0 else "–" if p is None else words.p_value(p),
+            words.p_cell(shown, arm),
             *(str(arm.sessions_missed) for _ in missed),
             f"{arm.replies_corrupt}/{arm.replies_due}",
             str(arm.unfinished),
@@ -46,15 +50,8 @@ def rates(verdict: RunVerdict) -> Section:
             words.expected_word(arm),
         )
         rows.append(cells)
-    heads = (*RATES[:5], *missed, *RATES[5:])
+    heads = (RATES[0], *booted, *RATES[1:5], *missed, *RATES[5:])
     return Section("Rates", heads, tuple(rows), ("arm",), tuple(notes(verdict)))
-
-
-def notes(verdict: RunVerdict) -> list[str]:
-    """One line an arm, one for the rooms of each, and one for each pool unlike in both tiers."""
-    said = [words.note(verdict, arm) for arm in verdict.arms]
-    said += [*sweep_lines(verdict.arms), *pd_lines(verdict.arms)]
-    return [*said, *words.geometry_lines(verdict.arms)]
 
 
 def exposure(arms: Sequence[ArmVerdict]) -> Section:

@@ -12,11 +12,9 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from lab.exposure import reported
-from lab.report import words
+from lab.repeats import whole
+from lab.report import repeats, words
 from lab.report.grid import Fitted
-from lab.report.pd import pd_lines
-from lab.report.repeats import boot, repeat_lines, repetitions, whole
-from lab.report.sweeps import sweep_lines
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, RunVerdict
@@ -36,8 +34,6 @@ SOMETIMES = {
     "overlap_steps": "overlap\nsteps",
     "transfers": "trans-\nfers",
     "large_prefill_rows": "large\nprefills'\nrows",
-    "faults_injected": "faults\ninjected",
-    "faults_met": "requests\nthat met\none",
 }
 # What went through the tiers below the device, in a table of its own: counter -> toggle, head.
 # Where the toggle is on, that nothing came back is the news.
@@ -64,11 +60,11 @@ def print_run(verdict: RunVerdict, console: Console) -> None:
 
 def run_report(verdict: RunVerdict) -> RenderableType:
     """Headline first, then the rates, the exposure, what went wrong and what n proves."""
-    head = Text(words.headline(whole(verdict)), style="bold")
+    head = Text(words.headline(verdict), style="bold")
     which = f"run {verdict.run}, scenario {verdict.scenario}, seed {verdict.seed}"
     if not verdict.arms:
         return Group(head, Text(which, style="dim"))
-    shown, boots = whole(verdict), repetitions(verdict)
+    shown, boots = whole(verdict), repeats.repetitions(verdict)
     return Group(
         head,
         Text(which, style="dim"),
@@ -91,7 +87,7 @@ def ab_table(verdict: RunVerdict) -> Fitted:
     for arm in verdict.arms:
         row: list[str | Text] = [
             arm.name,
-            *([boot(arm)] if booted else []),
+            *([repeats.boot(arm)] if booted else []),
             words.of(arm),
             words.number(arm.rate),
             words.interval(arm.ci95),
@@ -185,16 +181,5 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
 
 
 def notes(verdict: RunVerdict) -> Text:
-    """One line an arm, one for its boots where it was repeated, one for a ladder, one for the rooms
-    of each arm, and one for each pool that is unlike in both tiers.
-    """
-    lines = told_of(verdict)
-    return Text("\n".join(lines) + "\n")
-
-
-def told_of(verdict: RunVerdict) -> list[str]:
-    """The lines of `notes`."""
-    shown = whole(verdict)
-    lines = [words.note(shown, arm) for arm in shown.arms]
-    lines += [*repeat_lines(verdict), *sweep_lines(shown.arms), *pd_lines(shown.arms)]
-    return [*lines, *words.geometry_lines(shown.arms)]
+    """What is said below the tables, a line each."""
+    return Text("\n".join(repeats.notes(verdict)) + "\n")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lab.records import NO_DIGEST
+from lab.repeats import whole
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, Comparison, RunVerdict
@@ -155,7 +156,8 @@ def proves(arm: ArmVerdict) -> str:
 
 
 def headline(verdict: RunVerdict) -> str:
-    """The whole run in one sentence."""
+    """The whole run in one sentence; an arm that was repeated is one."""
+    verdict = whole(verdict)
     arms = verdict.arms
     parts = [verdict.incomplete] if verdict.incomplete else []
     if arms:

@@ -10,6 +10,7 @@ import pytest
 from lab.records import NO_DIGEST, RunVerdict
 from lab.repeats import BY_BOOT, FISHER, together
 from lab.report.document import document
+from lab.report.markdown import markdown
 from lab.report.repeats import repeat_lines
 from lab.report.table import run_report
 from lab.stats import newcombe, wilson
@@ -93,6 +94,9 @@ def test_the_report_has_each_arm_once_with_its_boots_under_it() -> None:
     assert cells(text, "on")[:2] == ["13 of 60", "21.7"]
     assert cells(text, "on #3")[:3] == ["6", "4 of 20", "20.0"]
     assert "on: 4 of 20, 5 of 20, 4 of 20 in 3 boots; boots differ no more than sessions" in text
+    pasted = markdown(verdict)
+    assert "| on | 13/60 |" in pasted and "## Boot by boot" in pasted
+    assert "| off #2 | 3 | 0 of 20 |" in pasted
 
 
 def test_the_document_has_every_repetition_with_its_boot_and_the_arms_together() -> None:

@@ -25,9 +25,8 @@ def test_list_shows_every_file_and_what_is_wrong_with_it(scenarios: Path, kvlab)
     assert "'bf61' is not accepted" in bad["problem"] and bad["name"] is None
     assert good["name"] == "good" and len(good["arms"]) == 3 and good["problem"] is None
     shown = kvlab("scenario", "list", "--root", "scenarios").out
-    assert (
-        "scenarios/" in shown and "  good " in shown and "'bf61' is not" in " ".join(shown.split())
-    )
+    assert "scenarios/" in shown and "  good " in shown
+    assert "'bf61' is not accepted" in " ".join(shown.split())
 
 
 def test_list_has_one_s_own_scenarios_before_those_that_ship(scenarios: Path, kvlab) -> None:
