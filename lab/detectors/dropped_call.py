@@ -22,7 +22,7 @@ _DENIED = re.compile(r"\b(?:not|never|cannot|can't|don't|won't|without|no need)\
 _I_WILL = "I will now|I'll now|I am now|I'm now|now I will|now I'll|let me"
 _INTENT = re.compile(rf"\b(?:{_I_WILL})\b[^\n]{{0,40}}$", re.I)
 _CONDITION = re.compile(
-    r"\b(?:if|once|when|whenever|after|unless|whether|until|would|could|how|what|why)\b"
+    r"\b(?:if|once|when|whenever|after|unless|whether|until|would|could|how|what|why|above)\b"
     r"|\blet me (?:know|explain|show|walk|describe|summari[sz]e)\b|\?$",
     re.I,
 )

@@ -27,7 +27,9 @@ _REPEATS = (re.compile(r"(.{8,80}?)\1{3,}", re.DOTALL), re.compile(r"(.{1,7}?)\1
 
 LONG = 400  # characters of a repetition that no ordinary text has
 AT_THE_END, DATA_AT_THE_END = 64, 1600
-_DATA = re.compile(r"[\d|{}\[\]()<>=;#/\\_^~+\t\"]| {3}")  # signs of tables, code and drawings
+_DATA = re.compile(
+    r"[\d|{}\[\]()<>=;#/\\_^~+\t\"]| {3}|[A-Za-z],[A-Za-z]"
+)  # signs of tables, code and drawings
 _SYLLABLE = re.compile(r"[^\W\d_]{2}")
 
 

@@ -55,7 +55,7 @@ def _said(before: str, touching: str, after: str, marker: re.Pattern[str]) -> bo
     if _DATA.match(after) and not marker.match(after.lstrip()):
         return False
     following = marker.search(after)
-    between = after[: following.start()].strip() if following else ""
+    between = after[: following.start()].strip(" *_") if following else ""
     goes_on = bool(_NEXT.match(after)) or bool(following and _BETWEEN.match(between))
     words = len(_WORD.findall(marker.sub("", after)))
     lead = marker.sub("", before).replace(" ", "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -152,3 +153,22 @@ def test_a_reply_that_did_not_end_by_itself_is_unfinished_and_not_corrupt(reason
     found = examine(strange(content="", finish_reason=reason, expected_call=EXPECTED_CALL), CONTEXT)
 
     assert [each.kind for each in found] == ["unfinished"]
+
+
+NOISE = {
+    "latin": ("the", "of", "wird", "nicht", "peut", "para", "con", "city"),
+    "cyrillic": ("что", "не", "ответ", "мир", "обы", "ство"),
+    "chinese": ("世界", "之后", "的", "了", "一个"),
+    "arabic": ("في", "من", "على", "هذا"),
+    "thai": ("และ", "ที่", "ประเทศ", "ของ"),
+    "devanagari": ("है", "और", "की", "का"),
+}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_salad_of_the_tokens_of_many_scripts_is_noise(seed: int) -> None:
+    rng = Random(seed)
+    scripts = rng.sample(sorted(NOISE), rng.randrange(3, 6))
+    tokens = [rng.choice(NOISE[rng.choice(scripts)]) for _ in range(rng.randrange(20, 60))]
+    text = "".join(token + rng.choice(["", " "]) for token in tokens)
+    assert "script_mix" in [f.detector for f in found(text)]
