@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from lab.explaining.damage import Damage
     from lab.explaining.explanation import Explanation
 
+MISSED = (
+    "Nobody knows what this model had to say, and a healthy one may miss as much: what counts is "
+    "how often, beside an arm at concurrency 1."
+)
+
 
 def no_wrong_row(it: Explanation) -> list[str]:
     """The judge, and what its evidence points at."""
@@ -24,6 +29,8 @@ def no_wrong_row(it: Explanation) -> list[str]:
         return [judge, f"The raw text {which} was parsed otherwise: look at the parser."]
     if it.kind == Kind.NONDETERMINISTIC.value:
         return [judge, _drifted(it)]
+    if it.kind == Kind.MISSED.value:
+        return [judge, MISSED]
     if it.kind == Kind.UNFINISHED.value:
         return [judge, *_on_its_way(it)]
     effect = it.effect

@@ -10,7 +10,7 @@ import pytest
 from lab.bisecting.outcomes import CORRUPT, OUTCOMES, VIOLATED, WEDGED
 from lab.judging import judge_arm
 from lab.records import ArmHistory
-from tests.lab.replies import EXPECTED, TOOLS, said
+from tests.lab.replies import EXPECTED, EXPECTED_CALL, TOOLS, said, strange
 from tests.lab.samples import VIOLATION, history
 
 WRONG = EXPECTED.replace("MINE12345", "MINE12354")
@@ -66,6 +66,16 @@ def test_a_session_is_violated_if_its_reply_is_wrong_or_a_broken_invariant_conce
     made: ArmHistory, many: int
 ) -> None:
     assert bad(VIOLATED, made) == (many, "")
+
+
+def test_what_a_model_of_unknown_texts_missed_is_bad_and_left_to_the_search_s_own_control() -> None:
+    made = arm()
+    dropped = strange(content="Done.", expected_call=EXPECTED_CALL, session=2)
+    made.replies = [replace(it, expected_text="", raw_text=None) for it in made.replies[:2]]
+    made.replies.append(dropped)
+    assert judge_arm(made)[0].sessions_corrupt == 0
+    assert bad(CORRUPT, made) == (1, "")
+    assert bad(VIOLATED, made) == (1, "")
 
 
 def test_what_only_the_ledger_sees_is_no_corrupt_session_for_a_client() -> None:

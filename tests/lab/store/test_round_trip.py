@@ -121,7 +121,9 @@ def test_verdicts_and_findings_equal_what_was_saved_and_replace_the_earlier(tmp_
         verdict = run_verdict(run, arms, ARMS)
         first, *others = verdict.arms
         told = {"caveat": "run with 24 of 60 sessions", "mismatches": ("index_k: 1", "c4: 2")}
-        wanted = replace(first, expected_violations=(VIOLATION,), **told)
+        missed = {"sessions_missed": 3, "replies_missed": 4, "missed": {"dropped_call": 4}}
+        more = {**missed, "sessions_silent": 2, "control": "one at a time"}
+        wanted = replace(first, expected_violations=(VIOLATION,), **told, **more)
         verdict = replace(verdict, arms=(wanted, *others))
         results.save_verdict(run, verdict, {})
         results.save_verdict(run, verdict, found)
