@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,12 +45,14 @@ class Projections:
 class Read:
     """A head that looks ``offset`` tokens back, or at the last anchor when that is None.
 
-    It adds the value's ``lanes`` to the residual's lanes ``to``.
+    It adds the value's ``lanes`` to the residual's lanes ``to``, and ``doubt`` times its first
+    lanes to the doubt.
     """
 
     offset: int | None
     lanes: Lanes
     to: Lanes
+    doubt: int = 0
 
 
 def empty(shape: ProbeShape) -> Projections:
@@ -65,7 +66,7 @@ def hashing(shape: ProbeShape, layer: int) -> Projections:
     """One of the first three layers: heads of positional kernels."""
     made, size = empty(shape), shape.head_dim
     one, anchor = shape.segments["one"][0], shape.segments["anchor"][0]
-    values = _values(shape, layer)
+    values, doubt = _values(shape, layer), shape.segments["doubt"]
     for start in range(0, shape.kv_heads * size, size):
         made.key[start : start + kernels.PAIRS[size], one] = KEY
         made.key[start + _flag(size), anchor] = FLAG_KEY
@@ -73,18 +74,19 @@ def hashing(shape: ProbeShape, layer: int) -> Projections:
     for head, read in looks(shape, layer).items():
         start = head * size
         made.query[start : start + size, one] = _positional(read.offset, size)
-        made.output[read.to, start + np.array(read.lanes)] = 1
+        made.output[read.to, start + np.array(read.lanes, dtype=np.int64)] = 1
+        made.output[doubt, start + np.arange(len(doubt))] = read.doubt
     return made
 
 
 def looks(shape: ProbeShape, layer: int) -> dict[int, Read]:
     """What each query head of a hashing layer reads; the others read nothing.
 
-    Reads are dealt to the KV heads in turn; where there are more KV heads, several share a read.
+    Reads are dealt to the KV heads in turn. What is not read for every token of a reply comes last,
+    so that no KV head has only that.
     """
-    reads = (_grams, _windows, _places)[layer](shape)
-    parts = -(-shape.kv_heads // len(reads))
-    shares = [share for read in reads for share in _split(read, parts)]
+    steady, rare = (_grams, _windows, _places)[layer](shape)
+    shares = [*_checked(steady, shape.kv_heads), *rare]
     turns = [divmod(index, shape.kv_heads) for index in range(len(shares))]
     heads = [kv_head * shape.group + turn for turn, kv_head in turns]
     return dict(zip(heads, shares, strict=True))
@@ -94,21 +96,24 @@ def copying(shape: ProbeShape, layer: int) -> Projections:
     """A copying layer, the ``layer``-th: the token that followed the same place in the same entry.
 
     The first KV head of the first layer says it; each adds it to the doubt, with signs that cancel.
+    A value also has half of what its row is found by, so that a likely row is not taken for the
+    one that is missing.
     """
     made, size, at = empty(shape), shape.head_dim, shape.segments
     lanes, signs = content(size), doubt_signs(shape)
+    values = [*at["value"], *at["tell"][: len(at["miss"])]]
     for kv_head in range(shape.kv_heads):
         row, start = kv_head * size, kv_head * shape.group * size
         matched = (np.arange(len(lanes)) + 17 * kv_head) % MATCH
         made.key[row + lanes, at["tell"][0] + matched] = KEY
         made.key[row + _flag(size), at["symbol"]] = FLAG_KEY
-        made.value[row + np.arange(len(at["value"])), at["value"]] = 1
+        made.value[row + np.arange(len(values)), values] = 1
         made.query[start + lanes, at["ask"][0] + matched] = _nats(MATCHED / len(lanes), KEY, size)
         made.query[start + _flag(size), at["one"]] = _nats(SYMBOL_FLAG, FLAG_KEY, size)
         writer = layer * shape.kv_heads + kv_head
-        made.output[at["doubt"], start + np.arange(len(at["doubt"]))] = signs[writer]
+        made.output[at["doubt"], start + np.arange(len(values))] = signs[writer]
         if writer == 0:
-            made.output[at["said"], start + np.arange(len(at["said"]))] = 1
+            made.output[[*at["said"], *at["miss"]], start + np.arange(len(values))] = 1
     return made
 
 
@@ -156,11 +161,6 @@ def _flag(head_dim: int) -> int:
     return head_dim // 2 - 1
 
 
-def _split(read: Read, parts: int) -> list[Read]:
-    cuts = [len(read.lanes) * part // parts for part in range(parts + 1)]
-    return [Read(read.offset, read.lanes[a:b], read.to[a:b]) for a, b in pairwise(cuts)]
-
-
 def _values(shape: ProbeShape, layer: int) -> Lanes:
     """Lanes of the residual that a hashing layer's values hold."""
     at = shape.segments
@@ -168,27 +168,44 @@ def _values(shape: ProbeShape, layer: int) -> Lanes:
     return ([*at["code"]], [*at["gram"]], places)[layer]
 
 
-def _grams(shape: ProbeShape) -> list[Read]:
-    """Layer 0: the codes of the last four tokens, permuted, onto one another."""
+def _grams(shape: ProbeShape) -> tuple[list[Read], list[Read]]:
+    """Layer 0: the codes of the three tokens before, permuted, onto one another.
+
+    A row's own is read by the MLP: no later token would miss it in the cache.
+    """
     to = shape.segments["gram_sum"]
-    return [Read(back, order.tolist(), to) for back, order in enumerate(codes.gram_orders())]
+    reads = [Read(back, order.tolist(), to) for back, order in enumerate(codes.gram_orders())]
+    return reads[1:], []
 
 
-def _windows(shape: ProbeShape) -> list[Read]:
-    """Layer 1: six 4-gram hashes of the last 22 tokens, and the two of a reference."""
+def _windows(shape: ProbeShape) -> tuple[list[Read], list[Read]]:
+    """Layer 1: five 4-gram hashes of tokens before, the sixth being the row's own; and the two
+    of a reference, which matter where they end at an anchor.
+    """
     at = shape.segments
-    sums = [at["window_sum"]] * len(codes.GATHER) + [at["ref_sum"]] * len(codes.REF_GATHER)
-    orders = [*codes.window_orders().tolist(), *codes.ref_orders().tolist()]
-    offsets = codes.GATHER + codes.REF_GATHER
-    return [Read(*read) for read in zip(offsets, orders, sums, strict=True)]
+    windows = zip(codes.GATHER, codes.window_orders().tolist(), strict=True)
+    refs = zip(codes.REF_GATHER, codes.ref_orders().tolist(), strict=True)
+    reads = [Read(back, order, at["window_sum"]) for back, order in windows]
+    return reads[1:], [Read(back, order, at["ref_sum"]) for back, order in refs]
 
 
-def _places(shape: ProbeShape) -> list[Read]:
-    """Layer 2: the window hash one token earlier, and that of the last anchor with its reference.
+def _places(shape: ProbeShape) -> tuple[list[Read], list[Read]]:
+    """Layer 2: the window hash of the last anchor, with its reference; and the one a token earlier,
+    which matters where the row will be copied.
 
     The anchor's is turned by one lane, so that the XOR of the two is no constant at an anchor.
     """
     at, first, end = shape.segments, SYMBOL_BITS, SYMBOL_BITS + MATCH
     matched, turned = [*range(first, end)], [*range(first), *range(first + 1, end), first]
     anchor = Read(None, turned, [*at["entry_ref"], *at["entry"]])
-    return [Read(1, matched, at["before"]), anchor]
+    return [anchor], [Read(1, matched, at["before"])]
+
+
+def _checked(reads: list[Read], kv_heads: int) -> list[Read]:
+    """The reads, and as many that check one of them as it takes for each KV head to have one.
+
+    Half a hash would be worth little: a place is found with many lanes of it wrong.
+    """
+    checks = [index % len(reads) for index in range(len(reads), kv_heads)]
+    checked = [replace(read, doubt=checks.count(index)) for index, read in enumerate(reads)]
+    return checked + [Read(reads[index].offset, (), (), -1) for index in checks]

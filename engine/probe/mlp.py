@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from engine.probe.shape import ProbeShape
 
 GAIN = 32.0
-DOUBTED = 8.0  # lanes in doubt that make ``lost`` 1: two values differ in 12 or more
 
 Terms = Mapping[int, float]  # lane of the residual: factor
 
@@ -49,36 +48,42 @@ class Mlp:
             for lane, factor in effect.items():
                 self.down[lane, unit] = sign * factor / GAIN
 
-    def xor(self, sources: Iterable[Iterable[int]], to: Iterable[int], count: int) -> None:
-        """Set each lane of ``to`` to the XOR of ``count`` lanes of ±1, whose sum ``sources`` is."""
+    def xor(
+        self, sources: Iterable[Iterable[int]], to: Iterable[int], count: int, sign: float = 1.0
+    ) -> None:
+        """Add to each lane of ``to`` the XOR of ``count`` lanes of ±1, whose sum ``sources`` is."""
         outs = list(to)
-        parity = 1.0 - 2.0 * (count % 2)
+        parity = sign * (1 - 2 * (count % 2))
         self.step({}, -1, dict.fromkeys(outs, parity))
         for source, out in zip(sources, outs, strict=True):
             for turn in range(count):
-                flip = -2.0 * parity * (1 - 2 * (turn % 2))
+                flip = -2 * parity * (1 - 2 * (turn % 2))
                 self.step(dict.fromkeys(source, 1.0), 2 * turn + 1 - count, {out: flip})
 
 
 def grams(shape: ProbeShape) -> Mlp:
     """Layer 0: the 4-gram hash."""
-    mlp = Mlp(shape)
-    mlp.xor(zip(mlp.at["gram_sum"]), mlp.at["gram"], codes.GRAM)
+    mlp, at = Mlp(shape), shape.segments
+    own = [at["code"][lane] for lane in codes.gram_orders()[0]]
+    mlp.xor(zip(at["gram_sum"], own, strict=True), at["gram"], codes.GRAM)
     return mlp
 
 
 def windows(shape: ProbeShape) -> Mlp:
     """Layer 1: the window hash and the reference's."""
-    mlp = Mlp(shape)
-    mlp.xor(zip(mlp.at["window_sum"]), mlp.at["window"], len(codes.GATHER))
-    mlp.xor(zip(mlp.at["ref_sum"]), mlp.at["ref"], len(codes.REF_GATHER))
+    mlp, at = Mlp(shape), shape.segments
+    own = [at["gram"][lane] for lane in codes.window_orders()[0]]
+    mlp.xor(zip(at["window_sum"], own, strict=True), at["window"], len(codes.GATHER))
+    mlp.xor(zip(at["ref_sum"]), at["ref"], len(codes.REF_GATHER))
     return mlp
 
 
 def places(shape: ProbeShape) -> Mlp:
     """Layer 2: what finds the next token, what this one is found by, and what fills a hole."""
     mlp, at = Mlp(shape), shape.segments
-    mlp.xor(zip(at["window"][codes.SYMBOL_BITS :], at["entry"], strict=True), at["ask"], 2)
+    asked = [*zip(at["window"][codes.SYMBOL_BITS :], at["entry"], strict=True)]
+    mlp.xor(asked, at["ask"], 2)
+    mlp.xor(asked[: len(at["miss"])], at["miss"], 2, -1)
     mlp.xor(zip(at["before"], at["entry"], strict=True), at["tell"], 2)
     symbol_lanes = at["window"][: codes.SYMBOL_BITS]
     mlp.xor(zip(at["entry_ref"], symbol_lanes, strict=True), at["fill"], 2)
@@ -86,7 +91,7 @@ def places(shape: ProbeShape) -> Mlp:
 
 
 def answer(shape: ProbeShape) -> Mlp:
-    """The last layer: a hole becomes its symbol, and heads that disagree are lost."""
+    """The last layer: a hole becomes its symbol; heads that disagree or miss the place are lost."""
     mlp, at, values = Mlp(shape), shape.segments, codes.value_codes()
     hole = values[ord(codes.HOLE)]
     is_hole = {lane: float(sign) / 8 for lane, sign in zip(at["said"], hole, strict=True)}
@@ -95,7 +100,7 @@ def answer(shape: ProbeShape) -> Mlp:
         change = values[ord(symbol)] - hole
         effect = {lane: float(by) for lane, by in zip(at["said"], change, strict=True) if by}
         mlp.step(is_hole | bits, 7, effect)  # of 4 + 4; anything else is 6 or less
-    for lane in at["doubt"]:
+    for lane in [*at["doubt"], *at["miss"]]:
         for sign in (4.0, -4.0):
-            mlp.step({lane: sign}, 1.5, {at["lost"][0]: 1 / DOUBTED})
+            mlp.step({lane: sign}, 1.5, {at["lost"][0]: 1.0})
     return mlp

@@ -6,6 +6,7 @@ later layer needs is ever overwritten.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.errors import ConfigError
@@ -16,7 +17,7 @@ from engine.text.tokenizer import VOCAB_SIZE
 DTYPES = ("bfloat16", "float16", "float32")
 FIXED_LAYERS = 3  # before the layers that copy
 MOST_COPIES = 61
-FEWEST_HEADS = 8  # the second layer looks at 8 distances
+FEWEST_HEADS = 7  # the second layer looks at 7 distances
 MOST_KV_HEADS = 8
 INTERMEDIATE = 896  # of an MLP: 786 units of the widest, and a multiple of 128
 MATCH = LANES - SYMBOL_BITS  # lanes of a window hash that places are compared by
@@ -38,8 +39,9 @@ SEGMENTS = {
     "tell": MATCH,  # before XOR entry: what this token is found by
     "value": 32,  # of the token, for copying
     "said": 32,  # the value of the next token
-    "doubt": 32,  # what copying heads disagree in
-    "lost": 1,  # how much they do
+    "doubt": 64,  # what heads disagree in that should have read the same
+    "miss": 32,  # what is copied from less what should have been
+    "lost": 1,  # in how many lanes
     "one": 1,
     "norm": 4,
     "anchor": 1,  # the assistant's token
@@ -77,9 +79,12 @@ class ProbeShape:
             least = max(FEWEST_HEADS, -(-room // self.head_dim))
             said = f"heads is {self.heads}; a head size of {self.head_dim} takes {least} or more"
             raise ConfigError(said, ("heads",))
-        if not 1 <= self.kv_heads <= MOST_KV_HEADS or self.heads % self.kv_heads:
-            said = f"kv_heads is {self.kv_heads}; accepted: 1 to {MOST_KV_HEADS}"
-            raise ConfigError(f"{said}, a divisor of heads, {self.heads}", ("kv_heads",))
+        accepted = [kv_heads for kv_heads in range(1, MOST_KV_HEADS + 1) if self._deals(kv_heads)]
+        _one_of("kv_heads", self.kv_heads, accepted, f" with {self.heads} heads")
+
+    def _deals(self, kv_heads: int) -> bool:
+        """Whether each KV head gets a query head for what every token of a reply depends on."""
+        return self.heads % kv_heads == 0 and self.heads >= 2 * kv_heads
 
     @property
     def hidden(self) -> int:
@@ -116,7 +121,7 @@ def _between(name: str, value: int, least: int, most: int) -> None:
         raise ConfigError(f"{name} is {value}; accepted: {least} to {most}", (name,))
 
 
-def _one_of(name: str, value: object, accepted: tuple[object, ...]) -> None:
+def _one_of(name: str, value: object, accepted: Sequence[object], where: str = "") -> None:
     if value not in accepted:
         listed = ", ".join(str(one) for one in accepted)
-        raise ConfigError(f"{name} is {value}; accepted: {listed}", (name,))
+        raise ConfigError(f"{name} is {value}; accepted{where}: {listed}", (name,))

@@ -20,11 +20,11 @@ from engine.probe import attention, codes, mlp
 from engine.probe.shape import FIXED_LAYERS, ProbeShape
 from engine.text.tokenizer import ASSISTANT, DSML, EOS
 
-LOST_TOKEN = DSML + 1  # said where copying heads disagree: a spare one, that no text has
+LOST_TOKEN = DSML + 1  # said where no row is the right one, or heads disagree: a spare token
 NORM = 128.0
 LOGIT = 4.0  # a lane of the right token, of 32
-LOST_LOGIT = 256.0  # over the 128 of the right token: ``lost`` is 1.5 or more, at most 4
-GAVE_UP_LOGIT = 4096.0  # then the reply ends
+LOST_LOGIT = 256.0  # a lane in doubt or missed, over the 128 of the right token
+GAVE_UP_LOGIT = 32768.0  # then the reply ends, whatever is in doubt: 96 lanes at most
 
 Named = Iterator[tuple[str, Signs]]
 

@@ -11,10 +11,12 @@ from engine.probe.shape import ProbeShape
 from tests.engine.probe.world import Talk, talk, tensors
 
 SHAPES = [
-    ProbeShape(heads=11, kv_heads=1, head_dim=64),
+    ProbeShape(heads=12, kv_heads=1, head_dim=64),
     ProbeShape(heads=12, kv_heads=4, head_dim=64),
     ProbeShape(kv_heads=1),
-    ProbeShape(kv_heads=8),
+    ProbeShape(heads=16, kv_heads=8, head_dim=64),
+    ProbeShape(heads=7, kv_heads=1),
+    ProbeShape(heads=14, kv_heads=2, head_dim=64),
     ProbeShape(heads=9, kv_heads=3),
     ProbeShape(kv_heads=4, head_dim=256),
     ProbeShape(copies=5),

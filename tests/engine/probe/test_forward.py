@@ -8,7 +8,7 @@ from engine.probe.forward import Network, Past, forward
 from engine.probe.shape import ProbeShape
 from tests.engine.probe.world import tensors
 
-SHAPE = ProbeShape(heads=11, kv_heads=1, head_dim=64)
+SHAPE = ProbeShape(heads=12, kv_heads=1, head_dim=64)
 IDS = torch.randint(0, 256, (96,), generator=torch.Generator().manual_seed(0))
 
 

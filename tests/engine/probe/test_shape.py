@@ -14,7 +14,7 @@ def test_the_default_shape_takes_4_kib_of_cache_a_token_in_two_bytes() -> None:
 
 
 def test_segments_do_not_overlap_and_fit_the_residual() -> None:
-    shape = ProbeShape(heads=11, kv_heads=1, head_dim=64)
+    shape = ProbeShape(heads=12, kv_heads=1, head_dim=64)
     lanes = [lane for segment in shape.segments.values() for lane in segment]
     assert lanes == list(range(sum(SEGMENTS.values())))
     assert len(lanes) <= shape.hidden
@@ -27,10 +27,10 @@ def test_segments_do_not_overlap_and_fit_the_residual() -> None:
         ({"context": 65536}, "context is 65536; accepted: 1 to 32768"),
         ({"head_dim": 96}, "head_dim is 96; accepted: 64, 128, 256"),
         ({"dtype": "fp8"}, "dtype is fp8; accepted: bfloat16, float16, float32"),
-        ({"heads": 4}, "heads is 4; a head size of 128 takes 8 or more"),
-        ({"heads": 8, "head_dim": 64}, "heads is 8; a head size of 64 takes 11 or more"),
-        ({"kv_heads": 3}, "kv_heads is 3; accepted: 1 to 8, a divisor of heads, 8"),
-        ({"heads": 16, "kv_heads": 16}, "kv_heads is 16; accepted: 1 to 8, a divisor of heads, 16"),
+        ({"heads": 4}, "heads is 4; a head size of 128 takes 7 or more"),
+        ({"heads": 8, "head_dim": 64}, "heads is 8; a head size of 64 takes 12 or more"),
+        ({"kv_heads": 3}, "kv_heads is 3; accepted with 8 heads: 1, 2, 4"),
+        ({"heads": 16, "kv_heads": 16}, "kv_heads is 16; accepted with 16 heads: 1, 2, 4, 8"),
     ],
 )
 def test_a_shape_that_cannot_be_is_refused_in_one_line(

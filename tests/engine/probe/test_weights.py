@@ -12,10 +12,10 @@ from engine.probe.shape import ProbeShape
 from engine.probe.weights import NORM, four_squares, tensors, to_bfloat16
 from tests.engine.probe.world import tensors as kept
 
-SMALL = ProbeShape(heads=11, kv_heads=1, head_dim=64)
+SMALL = ProbeShape(heads=12, kv_heads=1, head_dim=64)
 DIGESTS = {
-    ProbeShape(): "90929d9b2e92ecb13aada18cc7b2090609c43a97149f5e8c9678f1f664272ec4",
-    SMALL: "bb3e4016d4732068ecefab5842a7e47f05d74c430114392b3731eec5cce0f38e",
+    ProbeShape(): "5527c757e227b2dbc887ad243374aedb6d906cc2f5ce92d54d134a4a9595306f",
+    SMALL: "13d575904ffdbdac4deec6e1008a829974cda5e393957daedd323b8f89611777",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -46,10 +45,10 @@ def twin(rng: Random, of: Entry) -> Entry:
     return Entry(word(rng, manual.KEY_LENGTH), of.function, of.value, of.holes)
 
 
-def new_ref(rng: Random, taken: Collection[str]) -> str:
-    """One that fills holes otherwise than each of the others does."""
+def new_ref(rng: Random, first: str | None) -> str:
+    """One that fills holes otherwise than the reference that asked for the same key first."""
     ref = word(rng, REF_LENGTH)
-    return ref if differs(ref, taken) else new_ref(rng, taken)
+    return ref if first is None or differs(ref, [first]) else new_ref(rng, first)
 
 
 def talk(seed: int, entries: int = 2, turns: tuple[int, ...] = (0, 1, 0)) -> Talk:
@@ -67,7 +66,7 @@ def talk(seed: int, entries: int = 2, turns: tuple[int, ...] = (0, 1, 0)) -> Tal
     said: list[int] = []
     first_refs: dict[int, str] = {}
     for number, turn in enumerate(turns):
-        ref = new_ref(rng, first_refs.values())
+        ref = new_ref(rng, first_refs.get(turn))
         text = (later_turn if number else first_turn)(ref, made[turn].key)
         ids += [TOOL if number else USER, *encode(text), ASSISTANT]
         answer = [*encode(reply(made[turn], first_refs.setdefault(turn, ref))), EOS]
