@@ -168,14 +168,14 @@ def wrong_table(arms: Sequence[ArmVerdict]) -> list[RenderableType]:
     found = [arm for arm in arms if any({**arm.outcomes, **arm.missed, **arm.seen}.values())]
     if not found:
         return [Text("No corrupt reply, no violation and no fault in any arm.\n")]
-    heads, counts = list(WRONG), [(arm.outcomes, arm.violations) for arm in found]
+    heads, counts = list(WRONG), [[arm.outcomes, arm.violations] for arm in found]
     for head, more in {
         "missed replies": [arm.missed for arm in found],
         "faults": [arm.faults for arm in found],
     }.items():
         if any(map(any, (it.values() for it in more))):
             heads.append(head)
-            counts = [(*before, it) for before, it in zip(counts, more, strict=True)]
+            counts = [[*before, it] for before, it in zip(counts, more, strict=True)]
     rows = [(arm.name, *map(words.tally, it)) for arm, it in zip(found, counts, strict=True)]
     return [Fitted(heads, rows, heads)]
 
