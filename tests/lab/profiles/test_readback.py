@@ -79,7 +79,9 @@ def test_numbers_are_compared_by_value_and_the_rest_by_text(
 def test_a_log_is_counted_by_its_patterns() -> None:
     exposure = load_profile("sglang").exposure
     log = "x kv_canary violation: launch_tag=1\ny kv_canary violation: launch_tag=2\n"
-    assert exposure.of_log(log) == {"violation:kv_canary": 2}
+    log += "[canary] step=100 protected_tokens=0 sweep_passes=0 violations=0\n"
+    log += "[canary] step=200 protected_tokens=4096 sweep_passes=1 violations=0\n"
+    assert exposure.of_log(log) == {"violation:kv_canary": 2, "kv_canary_reports": 1}
 
 
 SCHEDULER = {
