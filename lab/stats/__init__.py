@@ -12,7 +12,7 @@ One rule: every function is pure and takes counts, never rates, so that n is nev
 from lab.stats.between_boots import least_p, permuted_boots
 from lab.stats.boots import Correlation, boot_correlation, clustered, design_effect, with_effect
 from lab.stats.eprocess import TwoProportion
-from lab.stats.paired import mcnemar, paired_permutation
+from lab.stats.paired import mcnemar, paired_difference, paired_permutation
 from lab.stats.rates import (
     Interval,
     check_counts,
@@ -46,6 +46,7 @@ __all__ = [
     "lower_bound",
     "mcnemar",
     "newcombe",
+    "paired_difference",
     "paired_permutation",
     "permuted_boots",
     "sequence",

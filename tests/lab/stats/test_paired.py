@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
 
-from lab.stats import mcnemar, paired_permutation
+from lab.stats import mcnemar, newcombe, paired_difference, paired_permutation
 
 # Darwin's maize, crossed minus self-fertilized, eighths of an inch; Fisher 1935 ("The design of
 # experiments", section 21) counts 863 of the 32768 sums in either tail.
@@ -76,3 +76,22 @@ def test_pairs_that_agree_say_nothing() -> None:
     assert mcnemar([]) == mcnemar([(True, True), (False, False)]) == 1.0
     assert paired_permutation([]) == paired_permutation([(2.0, 2.0)]) == 1.0
     assert paired_permutation([(2.0, 0.0), (1.0, 1.0)]) == 1.0  # one pair goes as far either way
+
+
+def test_the_interval_of_pairs_holds_their_difference_and_turns_with_them() -> None:
+    pairs = [(True, True)] * 20 + [(True, False)] * 12 + [(False, True)] * 2 + [(False, False)] * 16
+    low, high = paired_difference(pairs)
+    assert 0 < low < 10 / 50 < high < 1
+    assert paired_difference([(b, a) for a, b in pairs]) == pytest.approx((-high, -low))
+
+
+def test_pairs_that_agree_are_told_apart_more_finely_than_two_samples() -> None:
+    pairs = [(True, True)] * 30 + [(True, False)] * 5 + [(False, False)] * 65
+    low, high = paired_difference(pairs)
+    wide = newcombe(35, 100, 30, 100)
+    assert wide[0] < low < 0.05 < high < wide[1]
+
+
+def test_pairs_that_are_all_clean_leave_what_two_samples_leave() -> None:
+    assert paired_difference([(False, False)] * 60) == pytest.approx(newcombe(0, 60, 0, 60))
+    assert paired_difference([]) == (-1.0, 1.0)
