@@ -183,15 +183,24 @@ class Results(Bisections):
         arms = queries.arm_names(self.db, run)
         return {name: queries.read_findings(self.db, run, arm) for name, arm in arms.items()}
 
+    def session_outcomes(self, run: str, arm: str) -> dict[int, bool]:
+        """Whether each session of a judged arm is corrupt, of those that show anything."""
+        return queries.session_outcomes(self.db, run, queries.arm_names(self.db, run)[arm])
+
+    def reply_times(self, run: str, arms: Sequence[str]) -> dict[str, dict[int, list[float]]]:
+        """Seconds to the first token and to the end, of the whole replies of each session."""
+        known = queries.arm_names(self.db, run)
+        return queries.reply_times(self.db, run, [known[arm] for arm in arms])
+
     def runs(self) -> list[StoredRun]:
         """Every run, oldest first."""
         return queries.read_runs(self.db)
 
     def run(self, run: str) -> StoredRun:
         """One run by its whole id; raises ``StoreError``."""
-        for stored in self.runs():
-            if stored.id == run:
-                return stored
+        found = queries.read_runs(self.db, run)
+        if found:
+            return found[0]
         raise StoreError(f"{self.path}: no run {run!r}")
 
     def resolve(self, name: str) -> str:

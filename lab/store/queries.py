@@ -15,6 +15,8 @@ from lab.store import rows as r
 from lab.store.rooms import read_digests, read_rooms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from duckdb import DuckDBPyConnection
 
 
@@ -126,14 +128,50 @@ def read_comparisons(db: DuckDBPyConnection, run: str) -> list[Comparison]:
     return [r.comparison_of(row) for row in found]
 
 
-def read_runs(db: DuckDBPyConnection) -> list[r.StoredRun]:
-    """Every run, oldest first."""
+def read_runs(db: DuckDBPyConnection, run: str | None = None) -> list[r.StoredRun]:
+    """Every run, oldest first, or that one."""
     found = db.execute(
-        """
+        f"""
         SELECT id, scenario, yaml, seed, versions, status, started_at, wall_s, virtual_s, asked,
             (SELECT coalesce(list(name ORDER BY arm), []) FROM arms WHERE run = id),
             (SELECT coalesce(list(verdict ORDER BY arm), []) FROM verdicts WHERE run = id)
-        FROM runs ORDER BY started_at, rowid
-        """
+        FROM runs {"" if run is None else "WHERE id = ?"} ORDER BY started_at, rowid
+        """,
+        [] if run is None else [run],
     ).fetchall()
     return [r.stored_run_of(row) for row in found]
+
+
+def session_outcomes(db: DuckDBPyConnection, run: str, arm: int) -> dict[int, bool]:
+    """Whether each session of which a reply came whole is corrupt, by session."""
+    found = db.execute(
+        """
+        SELECT session, bool_or(wrong.session IS NOT NULL) FROM replies
+        LEFT JOIN (SELECT DISTINCT session FROM findings WHERE run = $run AND arm = $arm
+            AND outcome = 'fail' AND kind = 'corrupt') wrong USING (session)
+        WHERE run = $run AND arm = $arm AND due
+        GROUP BY session HAVING bool_or(status = 'ok') ORDER BY session
+        """,
+        {"run": run, "arm": arm},
+    ).fetchall()
+    return {int(session): bool(corrupt) for session, corrupt in found}
+
+
+def reply_times(
+    db: DuckDBPyConnection, run: str, arms: Sequence[int]
+) -> dict[str, dict[int, list[float]]]:
+    """Seconds of whole replies by session, the arms' sessions apart: to the first token, to the end
+    from the first asking.
+    """
+    found = db.execute(
+        """
+        SELECT (arm, session), list(first_token_s - sent_s) FILTER (first_token_s IS NOT NULL),
+            list(done_s - coalesce(first_sent_s, sent_s)) FILTER (done_s IS NOT NULL)
+        FROM replies WHERE run = ? AND list_contains(?::INTEGER[], arm) AND status = 'ok'
+        GROUP BY arm, session ORDER BY arm, session
+        """,
+        [run, list(arms)],
+    ).fetchall()
+    first = {number: row[1] or [] for number, row in enumerate(found)}
+    whole = {number: row[2] or [] for number, row in enumerate(found)}
+    return {"first token": first, "reply": whole}

@@ -1,0 +1,142 @@
+"""The comparison of two runs as one JSON document: what the table and the sentence are made of.
+
+One rule: A is the older word and B the newer one: every difference is B minus A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from lab.comparing.arms import Tested, arms_of, matched, tested
+from lab.comparing.latency import quantiles
+from lab.comparing.sentence import sentence
+from lab.ended import verdict_of
+from lab.errors import UserError
+from lab.records import NO_DIGEST
+from lab.report.origin import origin
+from lab.stats import holm
+
+if TYPE_CHECKING:
+    from lab.records import ArmVerdict, RunVerdict
+    from lab.repeats import Repeated
+    from lab.store import Results, StoredRun
+
+PATIENT = ("wall_s", "virtual_s")
+
+
+def compare(results: Results, a: str, b: str) -> dict[str, Any]:
+    """Run ``b`` held against run ``a``, by their whole ids; raises ``UserError``."""
+    if a == b:
+        raise UserError(f"{a} is both runs; name two, such as `kvlab compare last~1 last`")
+    stored = results.run(a), results.run(b)
+    verdicts = verdict_of(results, a), verdict_of(results, b)
+    pairs, only_a, only_b = matched(arms_of(verdicts[0]), arms_of(verdicts[1]))
+    changed = changes(*stored)
+    same_load = not {"seed", "workload"} & changed.keys()
+    told = [_pair(results, verdicts, one, other, same_load) for one, other in pairs]
+    for arm, p in zip(told, holm([arm["p_value"] for arm in told]), strict=True):
+        arm["p_holm"] = p
+    document = {
+        "a": _about(stored[0], verdicts[0]),
+        "b": _about(stored[1], verdicts[1]),
+        "changed": changed,
+        "arms": told,
+        "only_in_a": [arm.arm.name for arm in only_a],
+        "only_in_b": [arm.arm.name for arm in only_b],
+        "same_history": _same(told) if not only_a and not only_b else False,
+    }
+    return {"answer": sentence(document), **document}
+
+
+def _about(stored: StoredRun, verdict: RunVerdict) -> dict[str, Any]:
+    return {
+        "run": stored.id,
+        "scenario": stored.scenario,
+        "seed": stored.seed,
+        "started_at": f"{stored.started_at.isoformat(timespec='seconds')}Z",
+        "status": stored.status.value,
+        "incomplete": verdict.incomplete or None,
+    }
+
+
+def changes(a: StoredRun, b: StoredRun) -> dict[str, Any]:
+    """What is not the same in how the runs were made, each as [of A, of B]."""
+    one, other = origin(a), origin(b)
+    sides = {
+        "scenario": (a.scenario, b.scenario),
+        "seed": (a.seed, b.seed),
+        "build": (list(one.build), list(other.build)),
+        "workload": (one.workload, other.workload),
+        "command": (one.command, other.command),
+    }
+    found: dict[str, Any] = {key: list(pair) for key, pair in sides.items() if pair[0] != pair[1]}
+    versions = unlike(one.versions, other.versions)
+    return found | ({"versions": versions} if versions else {})
+
+
+def unlike(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The keys whose values differ, each with both; None where a side has none."""
+    keys = dict.fromkeys((*a, *b))
+    return {key: [a.get(key), b.get(key)] for key in keys if a.get(key) != b.get(key)}
+
+
+def _pair(
+    results: Results,
+    verdicts: tuple[RunVerdict, RunVerdict],
+    a: Repeated,
+    b: Repeated,
+    same_load: bool,
+) -> dict[str, Any]:
+    runs = verdicts[0].run, verdicts[1].run
+    one, other = (
+        results.session_outcomes(run, arm.arm.name) if same_load else None
+        for run, arm in zip(runs, (a, b), strict=True)
+    )
+    found: Tested = tested(a, b, one, other)
+    times = [
+        results.reply_times(run, [part.name for part in arm.parts])
+        for run, arm in zip(runs, (a, b), strict=True)
+    ]
+    return {
+        "name": a.arm.name,
+        **({"name_in_b": b.arm.name} if b.arm.name != a.arm.name else {}),
+        "a": _side(a),
+        "b": _side(b),
+        **asdict(found),
+        "ci95": list(found.ci95),
+        "settings": unlike(a.arm.settings, b.arm.settings),
+        "exposure": unlike(a.arm.exposure, b.arm.exposure),
+        "violations": unlike(a.arm.seen, b.arm.seen),
+        "outcomes": unlike(a.arm.outcomes, b.arm.outcomes),
+        "same_history": _digests(a.arm, b.arm) if len(a.parts) == len(b.parts) == 1 else None,
+        "latency": {name: quantiles(times[0][name], times[1][name]) for name in times[0]},
+    }
+
+
+def _side(arm: Repeated) -> dict[str, Any]:
+    found = arm.arm
+    return {
+        "sessions": found.sessions_judged,
+        "sessions_corrupt": found.sessions_corrupt,
+        "rate": found.rate,
+        "ci95": list(found.ci95),
+        "unfinished": found.unfinished,
+        "verdict": found.verdict,
+        "boots": len(arm.parts),
+        "history_digest": found.history_digest,
+        **{name: getattr(found, name) for name in PATIENT},
+    }
+
+
+def _digests(a: ArmVerdict, b: ArmVerdict) -> bool | None:
+    """Whether two histories are one, event for event; None by a wall clock, where none is."""
+    if NO_DIGEST in (a.history_digest, b.history_digest):
+        return None
+    return a.history_digest == b.history_digest
+
+
+def _same(arms: list[dict[str, Any]]) -> bool | None:
+    told = [arm["same_history"] for arm in arms]
+    return None if not told or None in told else all(told)

@@ -1,0 +1,52 @@
+"""How long replies took in two arms: quantiles, and how far they are apart.
+
+One rule: whole sessions are drawn again, not replies, for the replies of a session are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+QUANTILES = (0.5, 0.9, 0.99)
+ROUNDS, ENDS = 400, (0.025, 0.975)
+Times = Mapping[int, Sequence[float]]  # seconds of replies, by session
+
+
+def quantiles(a: Times, b: Times, seed: int = 0) -> dict[str, Any]:
+    """Seconds at each quantile in both arms, and B minus A with its bootstrap 95 % interval;
+    empty where an arm has no time.
+    """
+    if not any(a.values()) or not any(b.values()):
+        return {}
+    rng = np.random.default_rng([seed])
+    one, other = (np.quantile(_all(times), QUANTILES) for times in (a, b))
+    apart = _drawn(b, rng) - _drawn(a, rng)
+    low, high = np.quantile(apart, ENDS, axis=0)
+    return {
+        f"p{100 * q:g}": {
+            "a_s": float(one[i]),
+            "b_s": float(other[i]),
+            "difference_s": float(other[i] - one[i]),
+            "ci95_s": [float(low[i]), float(high[i])],
+        }
+        for i, q in enumerate(QUANTILES)
+    }
+
+
+def _drawn(times: Times, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Quantiles of sessions drawn with replacement [rounds, quantiles]."""
+    arrays = [np.array(it, dtype=np.float64) for it in times.values() if it]
+    picks = rng.integers(0, len(arrays), size=(ROUNDS, len(arrays)))
+    return np.array(
+        [np.quantile(np.concatenate([arrays[i] for i in pick]), QUANTILES) for pick in picks]
+    )
+
+
+def _all(times: Times) -> NDArray[np.float64]:
+    return np.array([it for own in times.values() for it in own], dtype=np.float64)

@@ -1,0 +1,128 @@
+"""The comparison of two runs for a terminal: the answer, then rates, exposure, times and changes.
+
+One rule: a number that only one run has stands beside a dash.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from lab.report.grid import Fitted
+from lab.report.words import p_value
+
+MOST, CHARACTERS = 14, 60  # counters of a table; characters of a value
+Document = Mapping[str, Any]
+
+
+def report(document: Document) -> RenderableType:
+    """All of it; what is the same is not shown."""
+    head = Text(document["answer"], style="bold")
+    about = "\n".join(f"{side.upper()}: {_about(document[side])}" for side in ("a", "b"))
+    arms = document["arms"]
+    parts: list[RenderableType] = [head, Text(f"{about}\n", style="dim")]
+    if arms:
+        parts += [rates(arms), Text(_tests(arms), style="dim")]
+        parts += [*counters(arms), *latencies(arms)]
+    for name, what in (("only_in_a", "only in A"), ("only_in_b", "only in B")):
+        if document[name]:
+            parts.append(Text(f"{what}: {', '.join(document[name])}"))
+    return Group(*parts, *changes(document))
+
+
+def _about(side: Document) -> str:
+    told = f"{side['run']}, {side['scenario']}, seed {side['seed']}, began {side['started_at']}"
+    return f"{told} ({side['incomplete']})" if side["incomplete"] else told
+
+
+def rates(arms: Sequence[Document]) -> Fitted:
+    """One row a pair of arms."""
+    heads = ("arm", "A", "B", "B - A,\npoints", "95 %", "p,\ncorrected", "A was", "B is", "digests")
+    rows = [
+        [
+            arm["name"] + (f" / {arm['name_in_b']}" if "name_in_b" in arm else ""),
+            *(f"{arm[it]['sessions_corrupt']} of {arm[it]['sessions']}" for it in ("a", "b")),
+            f"{100 * arm['difference']:+.1f}",
+            " to ".join(f"{100 * end:+.1f}" for end in arm["ci95"]),
+            p_value(arm["p_holm"]),
+            *(arm[it]["verdict"] for it in ("a", "b")),
+            {True: "equal", False: "differ", None: "–"}[arm["same_history"]],
+        ]
+        for arm in arms
+    ]
+    return Fitted(heads, rows, text=("A was", "B is", "digests"))
+
+
+def _tests(arms: Sequence[Document]) -> str:
+    """Which tests, on how many pairs, and what is corrected for."""
+    found = dict.fromkeys(arm["test"] for arm in arms)
+    pairs = [arm["pairs"] for arm in arms if arm["pairs"] is not None]
+    paired = f" ({min(pairs)} to {max(pairs)} pairs)" if pairs else ""
+    holm = f"; p corrected for {len(arms)} arms (Holm)" if len(arms) > 1 else ""
+    boots = any(max(arm["a"]["boots"], arm["b"]["boots"]) > 1 for arm in arms)
+    unit = "; repetitions taken together, a boot each" if boots else ""
+    return f"sessions corrupt of those that show anything; {', '.join(found)}{paired}{holm}{unit}\n"
+
+
+def counters(arms: Sequence[Document]) -> list[RenderableType]:
+    """Exposure, violations and outcomes that differ, A then B."""
+    rows = [
+        [f"{what}: {name}", arm["name"], _number(pair[0]), _number(pair[1])]
+        for arm in arms
+        for what in ("violations", "outcomes", "exposure")
+        for name, pair in arm[what].items()
+    ]
+    if not rows:
+        return [Text("Exposure, violations and outcomes are the same.\n")]
+    more = len(rows) - MOST
+    left = [Text(f"and {more} more; --json has all\n", style="dim")] if more > 0 else []
+    return [Fitted(("what differs", "arm", "A", "B"), rows[:MOST], text=("arm",)), *left]
+
+
+def latencies(arms: Sequence[Document]) -> list[RenderableType]:
+    """Quantiles of the times, and B minus A with its interval."""
+    rows = [
+        [
+            f"{arm['name']}: {name} {q}",
+            f"{it['a_s']:.3f}",
+            f"{it['b_s']:.3f}",
+            f"{it['difference_s']:+.3f}",
+            " to ".join(f"{end:+.3f}" for end in it["ci95_s"]),
+        ]
+        for arm in arms
+        for name, found in arm["latency"].items()
+        for q, it in found.items()
+    ]
+    heads = ("seconds of the arm's clock", "A", "B", "B - A", "95 %, by session")
+    return [Fitted(heads, rows)] if rows else []
+
+
+def changes(document: Document) -> list[RenderableType]:
+    """What differs in how the runs were made: build, seed, versions, settings."""
+    rows = [
+        [key, *map(_value, pair)] for key, pair in document["changed"].items() if key != "versions"
+    ]
+    versions = document["changed"].get("versions", {})
+    rows += [[f"version of {key}", *map(_value, pair)] for key, pair in versions.items()]
+    for arm in document["arms"]:
+        rows += [
+            [f"{arm['name']}: {key}", *map(_value, pair)] for key, pair in arm["settings"].items()
+        ]
+    if not rows:
+        return [Text("Scenario, seed, build, versions and settings are the same.")]
+    return [Fitted(("changed", "A", "B"), rows, text=("A", "B"))]
+
+
+def _value(value: Any) -> str:
+    if value is None or value in ("", []):
+        return "–"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= CHARACTERS else f"{text[: CHARACTERS - 1]}…"
+
+
+def _number(value: Any) -> str:
+    return "–" if value is None else str(value)
