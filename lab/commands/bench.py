@@ -1,7 +1,8 @@
-"""`kvlab bench engine|bisect|ledger|load`: measurements of the engine and of the lab itself."""
+"""`kvlab bench engine|bisect|ledger|load|store`: measurements of the engine and the lab itself."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,6 +48,15 @@ First = Annotated[
 ]
 Beside = Annotated[
     str, typer.Option("--beside", metavar="NAME", help="Another generator: aiperf, guidellm.")
+]
+Replies = Annotated[
+    int, typer.Option("--replies", metavar="N", min=16, help="Made up and stored, about as many.")
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--dir", metavar="DIR", help="Where the file is made, and deleted; by default a temporary."
+    ),
 ]
 Python = Annotated[
     str, typer.Option("--python", metavar="PATH", help="The Python of an environment with it.")
@@ -141,4 +151,15 @@ def load_(
     plan = Plan(levels_of(levels), rate, seconds, rounds, beside, python, pace)
     with counting("bench load", "runs") as tick:
         document = measure(plan, tick)
+    show_measured(document, table, as_json)
+
+
+@app.command("store")
+def store(replies: Replies = 1_000_000, folder: Folder = None, as_json: o.Json = False) -> None:
+    """The database under many replies: how fast they go in, and how long questions take."""
+    from lab.bench_store import measure, table
+    from lab.progress import counting
+
+    with counting("bench store", "replies") as tick:
+        document = measure(replies, folder, tick)
     show_measured(document, table, as_json)
