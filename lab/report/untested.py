@@ -66,6 +66,8 @@ def _of_arm(arm: ArmHistory, findings: Sequence[Finding]) -> list[str]:
         told.append(f"replies that a judge could not judge: {words.tally(doubts)}")
     if any(not reply.expected_text for reply in arm.replies):
         told.append("the right text is not known: only what a reply shows by itself was judged")
+    if foreign:
+        told.append("without a ledger: a row that was destroyed and never read shows nothing")
     if keys := unread(arm):
         told.append(f"settings that the server does not tell: {', '.join(keys)}")
     return told

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from lab.report.html.known import Known
 
 NOTHING = "No violation and no fault in any arm."
+NO_LEDGER = "Nobody keeps a ledger in somebody else's server: only what came back was judged."
 
 
-def ledger(arms: Sequence[ArmVerdict], says: Known) -> Markup:
-    """One row a violation or fault: what it means, and how often each arm saw it."""
+def ledger(arms: Sequence[ArmVerdict], says: Known, foreign: bool = False) -> Markup:
+    """One row a violation or fault: what it means, and how often each arm saw it.
+
+    ``foreign`` says that every arm was driven against somebody else's server.
+    """
     names = dict.fromkeys(name for arm in arms for name in arm.seen)
     if not names:
-        return tag("p", NOTHING)
+        return tag("p", NO_LEDGER if foreign else NOTHING)
     meaning = says.meaning()
     rows = [(name, meaning.get(name, "–"), _by_arm(arms, name)) for name in names]
     return table(("violation or fault", "meaning", "times, by arm"), rows, says.say)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from lab.catalog.docs import first
 from lab.catalog.incidents import incidents
 from lab.catalog.lines import lines, watchers
 from lab.catalog.names import names
@@ -107,7 +108,7 @@ def known(build: Collection[str], seen: Collection[str]) -> Known:
 
 def detectors() -> dict[str, str]:
     """What each detector of replies finds."""
-    return {it.name: " ".join((it.look.__doc__ or "").split("\n\n")[0].split()) for it in ranked()}
+    return {it.name: first(it.look.__doc__) for it in ranked()}
 
 
 def _unpublished(label: str, public: bool) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lab.exposure import is_foreign
 from lab.plots import FIGURES
 from lab.report import run_sections as tables
 from lab.report import words
 from lab.report.html import parts
 from lab.report.html.elements import Part, bullets, code, folded, joined, pairs, table, tag
 from lab.report.html.explained import ledger, one_session
-from lab.report.html.known import Known, known
+from lab.report.html.known import Known, detectors, known
 from lab.report.html.page import Head, page
 from lab.report.html.pictures import abouts, picture
 from lab.report.origin import origin
@@ -87,8 +88,8 @@ def run_parts(told: Told, says: Known) -> list[Part]:
     return [
         Part("rates", "Rates", _rates(told)),
         Part("where", "By request, length, row and tier", parts.where(told.figures("where"), told)),
-        Part("wrong", "What went wrong", parts.section(tables.wrong(arms), says)),
-        Part("ledger", "What the ledger saw", ledger(arms, says)),
+        Part("wrong", "What went wrong", _wrong(told, says)),
+        Part("ledger", "What the ledger saw", ledger(arms, says, _foreign(told))),
         Part("explained", "One reply explained", one_session(told.histories, told.findings, says)),
         Part("exposure", "Exposure", parts.section(tables.exposure(arms), says)),
         Part("counters", "Branch counters", parts.counters(told.histories)),
@@ -106,6 +107,10 @@ def run_parts(told: Told, says: Known) -> list[Part]:
     ]
 
 
+def _foreign(told: Told) -> bool:
+    return bool(told.histories) and all(map(is_foreign, told.histories))
+
+
 def _seen(told: Told) -> list[str]:
     """Whatever an arm saw, or its file wants to see."""
     arms = told.verdict.arms
@@ -117,6 +122,15 @@ def _rates(told: Told) -> Markup:
     return joined(
         [told.figures("rates"), table(found.heads, found.rows, parts.cell), bullets(found.lines)]
     )
+
+
+def _wrong(told: Told, says: Known) -> Markup:
+    """The classes by arm, and what each class that occurred is."""
+    arms = told.verdict.arms
+    seen = sorted({name for arm in arms for name, n in arm.outcomes.items() if n})
+    finds = detectors()
+    legend = pairs((name, says.say(finds[name])) for name in seen if name in finds)
+    return joined((parts.section(tables.wrong(arms), says), legend if seen else ""))
 
 
 def _untested(told: Told) -> Markup:

@@ -63,7 +63,7 @@ th, td { border-bottom: 1px solid var(--line); padding: .3rem .7rem; text-align:
   vertical-align: top; }
 thead th { background: var(--head); font-weight: 600; vertical-align: bottom; }
 tbody th { font-weight: 400; } caption { text-align: left; color: var(--dim); padding: .2rem 0; }
-tbody th { min-width: 11rem; } td, tbody th { max-width: 26rem; overflow-wrap: break-word; }
+tbody th { min-width: 8rem; } td, tbody th { max-width: 26rem; overflow-wrap: break-word; }
 .n { text-align: right; font-variant-numeric: tabular-nums; }
 td.n { white-space: nowrap; }
 .v { font-weight: 600; white-space: nowrap; } .v::before { content: "● "; }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.exposure import FOREIGN
 from lab.report.html.run import run_page, worst
 from tests.lab.report.pages import BUILD, Read, clean_run, corrupt_run, read
 
@@ -58,6 +59,11 @@ def test_the_defect_in_the_build_and_what_named_it_have_cards(text: str) -> None
     assert "#padded_row_wrote_owned_slot" in page.links and "healthy class" in page.words
 
 
+def test_an_outcome_class_that_occurred_is_said_in_words(text: str) -> None:
+    words = Read(text).words
+    assert words.count("leaked_markup") >= 2 and "loop" not in words
+
+
 def test_figures_are_inside_with_the_page_s_colours(text: str) -> None:
     page = Read(text)
     assert page.tags.count("svg") == page.tags.count("figure") == 4
@@ -84,6 +90,13 @@ def test_a_clean_run_has_no_part_that_tells_nothing() -> None:
     page = read(clean_run())
     assert not {"explained", "geometry", "servers", "incidents", "names", "figures"} & {*page.ids}
     assert "a rate below 6.0 % is not excluded by n = 60" in page.words
+
+
+def test_of_somebody_else_s_server_no_ledger_is_told() -> None:
+    told = clean_run()
+    told.histories[0].events.append((0, FOREIGN, {"url": "http://x", "boot": 1, "model": "m"}))
+    words = read(told).words
+    assert "only what came back was judged" in words and "without a ledger" in words
 
 
 def test_what_was_cut_short_is_not_called_clean() -> None:
