@@ -30,10 +30,14 @@ ALWAYS = {
     "aborts_in_flight": "aborts\nin flight",
 }
 SOMETIMES = {
+    "evicted_tokens": "evicted\ntokens",
+    "restored_tokens": "restored\ntokens",
     "graph_replays": "graph\nreplays",
     "overlap_steps": "overlap\nsteps",
     "transfers": "trans-\nfers",
     "large_prefill_rows": "large\nprefills'\nrows",
+    "faults_injected": "faults\ninjected",
+    "faults_met": "requests\nthat met\none",
 }
 # What went through the tiers below the device, in a table of its own: counter -> toggle, head.
 # Where the toggle is on, that nothing came back is the news.
