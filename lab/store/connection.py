@@ -27,6 +27,7 @@ CONFIG = {
     # Whenever the log is folded in, a table's last rows are written again: often enough that what
     # a killed process leaves costs the next one a second, and no more often.
     "checkpoint_threshold": "64MB",
+    "memory_limit": "2GB",  # beside whatever runs here; what needs more goes to disk meanwhile
     "autoinstall_known_extensions": "false",  # a results file needs none; no command downloads one
     "pandas_analyze_sample": "0",  # columns of text are that, whatever the first rows hold
 }

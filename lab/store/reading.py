@@ -42,6 +42,7 @@ def reading(path: Path, *, files: bool = False) -> Iterator[duckdb.DuckDBPyConne
             _attached(db, path)
         for view in VIEWS:
             db.execute(f"CREATE VIEW {view.name} AS {view.select}")
+        db.execute(f"SET temp_directory = '{_escaped(path)}.tmp'")  # as for whoever writes it
         if not files:
             db.execute("SET enable_external_access = false")
         db.execute("SET lock_configuration = true")
@@ -52,12 +53,16 @@ def reading(path: Path, *, files: bool = False) -> Iterator[duckdb.DuckDBPyConne
 
 def _attached(db: duckdb.DuckDBPyConnection, path: Path) -> bool:
     """Attach the file; whether it is as this kvlab would leave it, else it is let go again."""
-    name = str(path).replace("'", "''")
-    patiently(path, lambda: db.execute(f"ATTACH '{name}' AS {STORE} (READ_ONLY)"))
+    attach = f"ATTACH '{_escaped(path)}' AS {STORE} (READ_ONLY)"
+    patiently(path, lambda: db.execute(attach))
     if _up_to_date(db):
         return True
     db.execute(f"DETACH {STORE}")
     return False
+
+
+def _escaped(path: Path) -> str:
+    return str(path).replace("'", "''")
 
 
 def _up_to_date(db: duckdb.DuckDBPyConnection) -> bool:
