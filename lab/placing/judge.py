@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.text.tokenizer import EOS, encode
 from lab.placing.places import Text
-from lab.placing.shown import TEXTS, Context, Conversations
+from lab.placing.shown import TEXTS, Conversations
 from lab.placing.words import Known, made_anew, placed
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ class Lost:
 
     text: Text
     place: Place
-    context: Context
     said: str
 
     def reads(self, computed: int) -> list[range]:
@@ -63,7 +62,7 @@ class Places:
         said = placed(place, context, reply, self._known)
         if wrong is not None and made_anew(place, context, due, wrong):
             said += f"; {ANEW}"
-        return Lost(text, place, context, said)
+        return Lost(text, place, said)
 
     @cached_property
     def _known(self) -> Known:
