@@ -44,6 +44,7 @@ EXAMPLES = {
     "kernels bench": "kvlab kernels bench",
     "probe make": "kvlab probe make --out build/probe",
     "probe check": "kvlab probe check build/probe",
+    "probe damage": "kvlab probe damage last",
 }
 
 
