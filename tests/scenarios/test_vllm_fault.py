@@ -34,6 +34,7 @@ class Server:
         default_factory=lambda: [torch.zeros(BLOCKS * 2, 2, SIZE // 2, 3) for _ in range(LAYERS)]
     )
     finished: list[str] = field(default_factory=list)
+    resumed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         from kvlab_vllm_fault.fault import Fault
@@ -51,7 +52,7 @@ class Server:
         """One step: requests that begin, and that go on; what the log says of it."""
         again = SimpleNamespace(
             req_ids=[request for request, *_ in on],
-            resumed_req_ids=set(),
+            resumed_req_ids=set(self.resumed),
             num_computed_tokens=[computed for _, computed, _, _ in on],
             num_output_tokens=[said for _, _, said, _ in on],
             new_block_ids=[(more,) if more else None for *_, more in on],
@@ -63,7 +64,7 @@ class Server:
             finished_req_ids=set(self.finished),
         )
         self.fault.before(scheduled, self.worker)
-        self.finished = []
+        self.finished, self.resumed = [], set()
         lines = self.capsys.readouterr().out.splitlines()
         return [json.loads(line.removeprefix("kvlab-fault ")) for line in lines]
 
@@ -174,6 +175,23 @@ def test_whoever_is_given_a_damaged_block_later_is_told(capsys: pytest.CaptureFi
     assert (met["met"], met["request"], met["first"]) == (1, "d", (damaged - 1) * SIZE)
     server.finished = ["d"]
     assert server.step([begins("e", 8, [1, 2])], e=8) == []  # written anew
+
+
+def test_a_preempted_request_that_begins_again_hits_what_it_wrote_and_computes_the_rest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server = Server("kind=zero written=decode", capsys)
+    server.step([begins("a", 4, [1])], a=4)
+    for said in range(1, 6):
+        server.step(on=[("a", 3 + said, said, [2] if said == 1 else [3] if said == 5 else [])], a=1)
+    server.resumed = {"a"}
+    told = server.step(on=[("a", 8, 6, [1, 2, 4])], a=2)
+    assert [(it.get("block_id"), it.get("first")) for it in told] == [(2, None), (None, 4)]
+    server.resumed = {"a"}
+    # nothing of it is left: what it had said is a prompt now, and its rows are of prefill
+    assert server.step(on=[("a", 0, 6, [5, 6, 7])], a=10) == []
+    server.resumed = {"a"}
+    assert server.step(on=[("a", 8, 6, [5, 6, 8])], a=2) == []
 
 
 def test_nothing_is_damaged_without_hits_or_below_the_concurrency(
