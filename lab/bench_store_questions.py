@@ -20,6 +20,7 @@ ASKED: Mapping[str, Callable[[Results, str], object]] = {
     "arms that sent for a session": lambda results, run: results.arms(run, session=3),
     "one arm, whole: 10,000 replies": lambda results, run: results.histories(run, arm(run)),
     "compared with the run before": lambda results, run: compared(results, run),
+    "four arms, whole: 40,000 replies": lambda results, run: results.histories(run),
     "its rooms' pages": lambda results, run: results.room_pages(run, arm(run)),
 }
 VIEWS: Mapping[str, str] = {

@@ -68,7 +68,7 @@ def read_events(db: DuckDBPyConnection, run: str, arm: int) -> list[tuple[int, s
         "SELECT at_ns, kind, fields FROM events WHERE run = ? AND arm = ? ORDER BY position",
         [run, arm],
     ).fetchall()
-    return [(at_ns, kind, json.loads(fields)) for at_ns, kind, fields in found]
+    return [(at_ns, kind, r.decode(fields)) for at_ns, kind, fields in found]
 
 
 def arm_names(db: DuckDBPyConnection, run: str) -> dict[str, int]:
