@@ -53,7 +53,8 @@ def draw_bars(
     low, high = (np.histogram(seconds, edges)[0] for seconds in inside)
     place: dict[str, Any] = {"x": edges[:-1], "width": np.diff(edges), "align": "edge"}
     axes.bar(height=low, color=WELL, **place)
-    axes.bar(height=high, bottom=low, color=ILL, hatch=HATCH, edgecolor="white", **place)
+    if len(ill):  # bars of no height take as long to draw
+        axes.bar(height=high, bottom=low, color=ILL, hatch=HATCH, edgecolor="white", **place)
     axes.set_xlim(edges[0], edges[-1])
     only_grid(axes, "y")
     draw_ticks(axes, edges)
