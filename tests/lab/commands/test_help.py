@@ -47,7 +47,7 @@ def test_every_command_explains_itself(command: str, kvlab) -> None:
         (["run", "--sesions", "3", "x"], "--sessions"),
         (["run", "x", "--seed", "-1"], "'--seed': must be greater than or equal to 0"),
         (["run", "x", "--sessions", "0"], "'--sessions'"),
-        (["run", "x", "--fail-on", "wedgd"], "'corrupt', 'inconclusive'"),
+        (["run", "x", "--fail-on", "wedgd"], "'wedgd' is no verdict; accepted: corrupt, "),
         (["scenario", "chek"], "Did you mean 'check'"),
         (["run", "nowhere.yaml"], "nowhere.yaml: no such file"),
         (["run", "."], ".: is a directory"),
