@@ -1,0 +1,99 @@
+"""Every command that a guide tells a reader to type does what it says, in the guide's order.
+
+Each guide is read as by a newcomer in a fresh clone: its commands run there in order, on one
+database, made short by `shorter.py`. `make` is asked what it would do.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.app import answer
+from lab.store import open_results
+from tests.guides.blocks import ROOT, commands, guides
+from tests.guides.shorter import shorter
+from tests.lab.serving.processes import serving
+
+GUIDES = [it for it in guides() if commands(it)]
+SERVED = "http://127.0.0.1:30000"
+Shown = pytest.CaptureFixture[str]
+
+
+def named(guide: Path) -> str:
+    return guide.parent.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=named)
+def test_every_command_of_a_guide_runs(
+    guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Shown
+) -> None:
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    monkeypatch.chdir(tmp_path)
+    for argv in commands(guide):
+        ran = " ".join(argv)
+        code = run(argv, tmp_path)
+        assert code == 0, f"{named(guide)}: {ran}: exit {code}\n{''.join(capsys.readouterr())}"
+
+
+def run(argv: list[str], folder: Path) -> int:
+    """Run one command as the guide's reader would; returns its exit code."""
+    if argv[0] == "make":
+        return subprocess.run(["make", "-n", *argv[1:]], cwd=ROOT, capture_output=True).returncode
+    if argv[0] == "pip":
+        return installable(argv[-1])
+    if argv[0].endswith("pytest"):
+        return collected(argv[1:])
+    if argv[0] == "python":
+        argv = [sys.executable, *argv[1:]]
+        return subprocess.run(argv, cwd=ROOT, capture_output=True).returncode
+    argv = shorter(argv)
+    if argv[1:2] == ["serve"]:
+        return answered(argv)
+    if argv[1:2] == ["explain"] and "--session" in argv:
+        argv[argv.index("--session") + 1] = str(corrupt_session())
+    if argv[1:3] == ["replay", "last"]:
+        argv[3] = str(corrupt_session())
+    if any(SERVED in word for word in argv):
+        return against_a_server(argv)
+    return answer(argv[1:])
+
+
+def installable(what: str) -> int:
+    """Whether an installation's extras are those of pyproject.toml."""
+    extras = re.findall(r"\[([\w,]+)\]", what)
+    known = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    names = [name for extra in extras for name in extra.split(",")]
+    return 0 if all(re.search(rf"^{name} = \[", known, re.M) for name in names) else 1
+
+
+def collected(argv: list[str]) -> int:
+    """Whether pytest finds what it is asked for."""
+    options = ["-q", "--collect-only", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *argv, *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True).returncode
+
+
+def corrupt_session() -> int:
+    """A session of the newest run that has a wrong reply."""
+    with open_results(Path("results/lab.duckdb")) as results:
+        run_id = results.runs()[0].id
+        found = results.findings(run_id)
+    return min(it.session for its in found.values() for it in its if it.kind == "corrupt")
+
+
+def answered(argv: list[str]) -> int:
+    """Whether the server of this command says where it listens; it is stopped then."""
+    with serving(*argv[2:]) as server:
+        return 0 if server.url.startswith("http://127.0.0.1:") else 1
+
+
+def against_a_server(argv: list[str]) -> int:
+    """The command with the bundled engine as the reader's server; its model knows only manuals."""
+    with serving("--set", "workload.preset=small", "--port", "0") as server:
+        argv = [word.replace(SERVED, server.url) for word in argv]
+        return answer([*argv[1:], "--set", "workload.form=manual"])
