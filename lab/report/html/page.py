@@ -51,10 +51,11 @@ def page(head: Head, parts: Iterable[Part]) -> str:
 def header(head: Head) -> Markup:
     """The title, the verdict in a sentence, and what it is the verdict of."""
     word = tag("span", head.verdict, class_=f"v {head.verdict}")
+    sentence = head.headline.removeprefix(f"{head.verdict.capitalize()}: ")
     return tag(
         "header",
         tag("h1", head.title),
-        tag("p", word, " ", head.headline, class_="headline", id="verdict"),
+        tag("p", word, " ", sentence, class_="headline", id="verdict"),
         tag("p", head.about, class_="about"),
     )
 

@@ -10,6 +10,7 @@ import pytest
 
 from lab.exposure import FOREIGN
 from lab.report.html.run import run_page, worst
+from lab.store import RunStatus
 from tests.lab.report.pages import BUILD, Read, clean_run, corrupt_run, read
 
 PARTS = (
@@ -104,6 +105,14 @@ def test_what_was_cut_short_is_not_called_clean() -> None:
     assert worst(verdict, "interrupted") == "interrupted"
     assert worst(replace(verdict, incomplete=""), "done") == "clean"
     assert worst(replace(corrupt_run().verdict, incomplete="x"), "interrupted") == "corrupt"
+
+
+def test_a_verdict_is_not_said_twice() -> None:
+    told = clean_run()
+    cut = replace(told.verdict, incomplete="interrupted: 1 of 3 arms")
+    stored = replace(told.stored, status=RunStatus.INTERRUPTED)
+    words = read(replace(told, verdict=cut, stored=stored)).words
+    assert "interrupted 1 of 3 arms; every arm is clean" in words
 
 
 def test_one_wrong_reply_is_explained_step_by_step(text: str) -> None:
