@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUANTILES = (0.5, 0.9, 0.99)
-ROUNDS, ENDS = 400, (0.025, 0.975)
+MOST, LEAST, WORK = 400, 100, 1_000_000  # rounds; and replies drawn, beyond which they are fewer
+ENDS = (0.025, 0.975)
 Times = Mapping[int, Sequence[float]]  # seconds of replies, by session
 
 
@@ -26,7 +27,9 @@ def quantiles(a: Times, b: Times, seed: int = 0) -> dict[str, Any]:
         return {}
     rng = np.random.default_rng([seed])
     one, other = (np.quantile(_all(times), QUANTILES) for times in (a, b))
-    apart = _drawn(b, rng) - _drawn(a, rng)
+    most = max(sum(map(len, times.values())) for times in (a, b))
+    rounds = max(LEAST, min(MOST, WORK // most))
+    apart = _drawn(b, rng, rounds) - _drawn(a, rng, rounds)
     low, high = np.quantile(apart, ENDS, axis=0)
     return {
         f"p{100 * q:g}": {
@@ -39,10 +42,10 @@ def quantiles(a: Times, b: Times, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def _drawn(times: Times, rng: np.random.Generator) -> NDArray[np.float64]:
+def _drawn(times: Times, rng: np.random.Generator, rounds: int) -> NDArray[np.float64]:
     """Quantiles of sessions drawn with replacement [rounds, quantiles]."""
     arrays = [np.array(it, dtype=np.float64) for it in times.values() if it]
-    picks = rng.integers(0, len(arrays), size=(ROUNDS, len(arrays)))
+    picks = rng.integers(0, len(arrays), size=(rounds, len(arrays)))
     return np.array(
         [np.quantile(np.concatenate([arrays[i] for i in pick]), QUANTILES) for pick in picks]
     )
