@@ -34,6 +34,11 @@ $(VENV)/.test: $(VENV)/.run
 demo: $(VENV)/.run
 	$(BIN)/kvlab run $(INCIDENT) --sessions 24
 
+# The README's figure, of the same run as the demo; without `--sessions` it is of 60 sessions an arm.
+figure: $(VENV)/.run
+	$(BIN)/kvlab run $(INCIDENT) --sessions 24 --db build/figure/lab.duckdb --out build/figure
+	cp build/figure/rates.svg results/padded_scatter.svg
+
 test: check unit kernels
 
 check: $(VENV)/.test
