@@ -45,11 +45,12 @@ class Run:
 @contextmanager
 def server(pace: Pace, folder: Path) -> Iterator[tuple[str, Process]]:
     """A mock server's URL, and its process."""
-    port = Ports().take(["mock"])["mock"]
-    numbers = str(port), str(pace.ttft_s), str(pace.itl_s), str(pace.tokens)
-    argv = sys.executable, "-m", "lab.bench_load.mock", *numbers
-    with started(NodeCommand("mock server", argv), folder / "mock.log") as process:
-        yield f"http://127.0.0.1:{port}", process
+    with Ports() as ports:
+        port = ports.take(["mock"])["mock"]
+        numbers = str(port), str(pace.ttft_s), str(pace.itl_s), str(pace.tokens)
+        argv = sys.executable, "-m", "lab.bench_load.mock", *numbers
+        with started(NodeCommand("mock server", argv), folder / "mock.log") as process:
+            yield f"http://127.0.0.1:{port}", process
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""Whether a node answers yet, or no more. One rule: a death ends the wait at once, and says why."""
+"""Whether a node answers yet, or no more. One rule: a death ends the wait at once, and says why.
+
+An answer is the node's only where no stranger listens there: a server that finds its port taken may
+need a minute to say so, while the other one answers for it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import httpx
 
 from engine.clock import deadline
 from lab.errors import TargetError
+from lab.launching.listeners import stranger
 from lab.launching.logs import last_line
 from lab.launching.ports import listens
 
@@ -31,14 +36,16 @@ def await_ready(started: Sequence[Process], url: str, ready: Ready) -> None:
         while said := _probe(client, url + ready.path, left()):
             _all_live(started)
             if not left():
+                _no_stranger(node, url)
                 raise TargetError(_late(node, ready, said))
             node.wait(min(PAUSE_S, left()))
     _all_live(started)
+    _no_stranger(node, url)
 
 
 def await_silence(url: str, seconds: float) -> None:
     """Return once nobody listens at ``url`` any more, at the latest after ``seconds``."""
-    left, port = deadline(seconds), int(url.rpartition(":")[2])
+    left, port = deadline(seconds), _port(url)
     while listens(port) and left():
         select.select([], [], [], PAUSE_S)  # whoever listens is no child of ours to wait for
 
@@ -55,6 +62,20 @@ def _probe(client: httpx.Client, url: str, left_s: float) -> str:
 def _all_live(started: Sequence[Process]) -> None:
     for found in filter(None, (process.died() for process in started)):
         raise TargetError(f"{found}; it never became ready")
+
+
+def _no_stranger(node: Process, url: str) -> None:
+    port = _port(url)
+    found = stranger(port, node.pid)
+    if found is not None:
+        raise TargetError(
+            f"port {port} of node {node.command.name} belongs to process {found.pid} "
+            f"({found.name}), which this run did not start; log: {node.log}"
+        )
+
+
+def _port(url: str) -> int:
+    return int(url.rpartition(":")[2])
 
 
 def _late(node: Process, ready: Ready, said: str) -> str:

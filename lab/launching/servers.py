@@ -164,6 +164,7 @@ class Servers:
             self._running.pop()
         for url in urls.values():
             await_silence(url, self.stop_s)
+        self._ports.release()
 
     def _number(self) -> int:
         """The next boot's number: one more than any that has left a log in the folder."""
