@@ -18,6 +18,7 @@ from lab.store import queries, saves
 from lab.store.bisections import Bisections
 from lab.store.columns import encode
 from lab.store.connection import connect, transaction
+from lab.store.histories import read_histories
 from lab.store.ids import BISECTION, RUN, Kind, named, new_id, now
 from lab.store.migrations import migrate
 from lab.store.rooms import RoomPages, read_pages
@@ -131,7 +132,7 @@ class Results(Bisections):
         """What each stored arm left, or that one: equal to what was saved, in the run's order."""
         arms = queries.arm_names(self.db, self.run(run).id)
         asked = [number for name, number in arms.items() if arm in (None, name)]
-        return [queries.read_history(self.db, run, number) for number in asked]
+        return read_histories(self.db, run, asked)
 
     def arms(self, run: str, arm: str | None = None, session: int | None = None) -> list[str]:
         """The names of a run's stored arms, in order: all, or ``arm``, or those that sent

@@ -7,68 +7,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lab.exposure import FOREIGN
-from lab.records import ArmHistory, ArmVerdict, Comparison, Finding, Reply
 from lab.store import rows as r
-from lab.store.rooms import read_digests, read_rooms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from duckdb import DuckDBPyConnection
 
-
-def read_history(db: DuckDBPyConnection, run: str, arm: int) -> ArmHistory:
-    """One arm as it was saved."""
-    row = db.execute(
-        "SELECT name, settings, sessions, history_digest, wall_s, virtual_s, stalled, timeout_s"
-        " FROM arms WHERE run = ? AND arm = ?",
-        [run, arm],
-    ).fetchone()
-    assert row is not None
-    name, settings, sessions, digest, wall_s, virtual_s, stalled, timeout_s = row
-    return ArmHistory(
-        name=name,
-        settings=json.loads(settings),
-        sessions=sessions,
-        replies=read_replies(db, run, arm),
-        counters=dict(
-            db.execute(
-                "SELECT name, value FROM counters WHERE run = ? AND arm = ? ORDER BY rowid",
-                [run, arm],
-            ).fetchall()
-        ),
-        events=read_events(db, run, arm),
-        history_digest=digest,
-        wall_s=wall_s,
-        virtual_s=virtual_s,
-        stalled=stalled,
-        timeout_s=timeout_s,
-        rooms=read_rooms(db, run, arm),
-        digests=read_digests(db, run, arm),
-    )
-
-
-def read_replies(db: DuckDBPyConnection, run: str, arm: int) -> list[Reply]:
-    """An arm's replies in the order in which they were saved."""
-    columns = ", ".join(r.REPLY_COLUMNS)
-    found = db.execute(
-        f"SELECT {columns}, expected_text, expected_call FROM replies"
-        " JOIN turns USING (run, arm, session, turn) WHERE run = ? AND arm = ? ORDER BY position",
-        [run, arm],
-    ).fetchall()
-    return [r.reply_of(row) for row in found]
-
-
-def read_events(db: DuckDBPyConnection, run: str, arm: int) -> list[tuple[int, str, Any]]:
-    """An arm's events in order: (virtual ns, kind, fields)."""
-    found = db.execute(
-        "SELECT at_ns, kind, fields FROM events WHERE run = ? AND arm = ? ORDER BY position",
-        [run, arm],
-    ).fetchall()
-    return [(at_ns, kind, r.decode(fields)) for at_ns, kind, fields in found]
+    from lab.records import ArmVerdict, Comparison, Finding
 
 
 def arm_names(db: DuckDBPyConnection, run: str) -> dict[str, int]:

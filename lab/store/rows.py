@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.records import ArmVerdict, Asked, Comparison, Finding, LateWrite, Reply
 from lab.store.columns import encode
+from lab.store.decoding import decode
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,7 +43,6 @@ REPLY_JSON = ("tool_calls", "gaps_ms", "cached_tiers", "chunks")
 VERDICT_JSON = ("outcomes", "violations", "faults", "exposure", "room_failures", "missed")
 JSON_COLUMNS = frozenset({*REPLY_JSON, *VERDICT_JSON, *TUPLES})
 
-READER = json.JSONDecoder()  # asked at once: looking for blanks around costs more than reading
 Row = Sequence[Any]
 
 
@@ -92,22 +92,6 @@ def fields_of(columns: Sequence[str], row: Row) -> dict[str, Any]:
         name: decode(value) if name in JSON_COLUMNS else value
         for name, value in zip(columns, row, strict=True)
     }
-
-
-def decode(text: str) -> Any:
-    """Structure from its JSON; most of it is empty."""
-    if text == "[]":
-        return []
-    return {} if text == "{}" else READER.raw_decode(text)[0]
-
-
-def reply_of(row: Row) -> Reply:
-    """A reply from its ``REPLY_COLUMNS`` followed by its turn's expected text and call."""
-    *own, expected_text, expected_call = row
-    fields = fields_of(REPLY_COLUMNS, own)
-    for column in ("tool_calls", "chunks"):
-        fields[column] = tuple(fields[column])
-    return Reply(**fields, expected_text=expected_text, expected_call=decode(expected_call))
 
 
 def finding_of(row: Row) -> Finding:
