@@ -1,6 +1,7 @@
 """How long replies took in two arms: quantiles, and how far they are apart.
 
-One rule: whole sessions are drawn again, not replies, for the replies of a session are alike.
+One rule: whole sessions are drawn again, not replies, for the replies of a session are alike. What
+is drawn is only counted: a drawn session's replies stand in the sorted ones as often as it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUANTILES = (0.5, 0.9, 0.99)
-MOST, LEAST, WORK = 400, 100, 1_000_000  # rounds; and replies drawn, beyond which they are fewer
+MOST, LEAST, WORK = 400, 100, 4_000_000  # rounds; and replies drawn, beyond which they are fewer
 ENDS = (0.025, 0.975)
 Times = Mapping[int, Sequence[float]]  # seconds of replies, by session
 
@@ -29,7 +30,7 @@ def quantiles(a: Times, b: Times, seed: int = 0) -> dict[str, Any]:
     one, other = (np.quantile(_all(times), QUANTILES) for times in (a, b))
     most = max(sum(map(len, times.values())) for times in (a, b))
     rounds = max(LEAST, min(MOST, WORK // most))
-    apart = _drawn(b, rng, rounds) - _drawn(a, rng, rounds)
+    apart = drawn(b, rng, rounds) - drawn(a, rng, rounds)
     low, high = np.quantile(apart, ENDS, axis=0)
     return {
         f"p{100 * q:g}": {
@@ -42,13 +43,30 @@ def quantiles(a: Times, b: Times, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def _drawn(times: Times, rng: np.random.Generator, rounds: int) -> NDArray[np.float64]:
-    """Quantiles of sessions drawn with replacement [rounds, quantiles]."""
-    arrays = [np.array(it, dtype=np.float64) for it in times.values() if it]
-    picks = rng.integers(0, len(arrays), size=(rounds, len(arrays)))
+def drawn(times: Times, rng: np.random.Generator, rounds: int) -> NDArray[np.float64]:
+    """Quantiles of sessions drawn with replacement [rounds, quantiles]: those that `np.quantile`
+    has of the drawn sessions' replies.
+    """
+    of = np.array([len(it) for it in times.values() if it])
+    every = _all(times)
+    order = np.argsort(every)
+    seconds, session = every[order], np.repeat(np.arange(len(of)), of)[order]
+    picks = rng.integers(0, len(of), size=(rounds, len(of)))
     return np.array(
-        [np.quantile(np.concatenate([arrays[i] for i in pick]), QUANTILES) for pick in picks]
+        [_quantiles(seconds, np.bincount(pick, minlength=len(of))[session]) for pick in picks]
     )
+
+
+def _quantiles(seconds: NDArray[np.float64], often: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Of sorted numbers, each taken as often as is said: between two of them, in proportion."""
+    upto = np.cumsum(often)
+    at = np.array(QUANTILES) * (upto[-1] - 1)
+    below = np.floor(at)
+    ends = np.stack([below, np.minimum(below + 1, upto[-1] - 1)])
+    low, high = seconds[np.searchsorted(upto, ends, side="right")]
+    part = at - below
+    apart = high - low
+    return np.where(part < 0.5, low + apart * part, high - apart * (1 - part))
 
 
 def _all(times: Times) -> NDArray[np.float64]:
