@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 READER = json.JSONDecoder()  # asked at once: looking for blanks around costs more than reading
-BEYOND = re.compile("[0-9]{19}")  # maybe a whole number that 64 bits do not hold
+BEYOND = re.compile(r"[:,\[ -][0-9]{19}")  # maybe a whole number that 64 bits do not hold
 
 
 def decode(text: str) -> Any:
