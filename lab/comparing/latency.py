@@ -66,7 +66,8 @@ def _quantiles(seconds: NDArray[np.float64], often: NDArray[np.int64]) -> NDArra
     low, high = seconds[np.searchsorted(upto, ends, side="right")]
     part = at - below
     apart = high - low
-    return np.where(part < 0.5, low + apart * part, high - apart * (1 - part))
+    found: NDArray[np.float64] = np.where(part < 0.5, low + apart * part, high - apart * (1 - part))
+    return found
 
 
 def _all(times: Times) -> NDArray[np.float64]:
