@@ -32,8 +32,10 @@ VIEWS: Mapping[str, str] = {
     "turns: of a session": "SELECT expected_text FROM turns WHERE run = $run AND session = 3",
     "replies: all, by arm and status": "SELECT arm, status, count(*), sum(completion_tokens)"
     " FROM replies GROUP BY arm, status",
-    "replies: all, p50 and p99 of latency": "SELECT arm, approx_quantile(latency_s, 0.5),"
-    " approx_quantile(latency_s, 0.99) FROM replies GROUP BY arm",
+    "replies: all, exact p50 and p99": "SELECT arm, quantile_cont(latency_s, [0.5, 0.99])"
+    " FROM replies GROUP BY arm",
+    "replies: all, histogram of latency": "SELECT arm, floor(4 * log2(latency_s)), count(*)"
+    " FROM replies WHERE status = 'ok' GROUP BY ALL",
     "replies: a run's exact p99": "SELECT arm, quantile_cont(latency_s, 0.99) FROM replies"
     " WHERE run = $run GROUP BY arm",
     "replies: a session's, with text": "SELECT * FROM replies WHERE run = $run AND session = 3",
