@@ -1,6 +1,7 @@
 """`kvlab probe check`: a folder held against the closed form, and against a forward of our own.
 
-One rule: what is damaged is told by its file and place, and then nothing is computed with it.
+One rule: what is damaged is told by its file and place, and then nothing is computed with it. A
+folder of another form is whole, and not ours to check.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from engine.probe.weights import tensors
 from lab.checkpoint.tensors import NAMES, loaded, read, stored, write
 from lab.errors import UserError
 from lab.probing.exactness import exactness
-from lab.probing.files import MARK, WEIGHTS, texts
+from lab.probing.files import FORM, MARK, WEIGHTS, texts
 from lab.probing.making import options_of
 from lab.probing.report import Report
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 def check(folder: Path) -> Report:
     """Whether engines may be judged by it; raises ``UserError`` where there is no probe at all."""
+    form, options = _made_with(folder)
+    if form != FORM:
+        return Report(str(folder), options, form=form)
     shape = shape_of(folder)
     damaged = (*_texts(folder, shape), *_weights(folder, shape))
     if damaged:
@@ -42,13 +46,20 @@ def check(folder: Path) -> Report:
 
 def shape_of(folder: Path) -> ProbeShape:
     """The shape that the folder's configuration names."""
-    options = options_of(folder)
-    if options is None:
-        raise UserError(f"{folder}: no probe; `kvlab probe make --out {folder}` makes one")
+    _, options = _made_with(folder)
     try:
         return ProbeShape(**options)
     except (ConfigError, TypeError) as error:
         raise UserError(f"{folder / 'config.json'}: {MARK}: {error}") from None
+
+
+def _made_with(folder: Path) -> tuple[int | None, dict[str, Any]]:
+    """The form, None where it is of the time before forms had numbers, and the options."""
+    options = options_of(folder)
+    if options is None:
+        raise UserError(f"{folder}: no probe; `kvlab probe make --out {folder}` makes one")
+    form = options.pop("form", None)
+    return form if isinstance(form, int) else None, options
 
 
 def _texts(folder: Path, shape: ProbeShape) -> Iterator[str]:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from engine.probe.shape import ProbeShape
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
-MARK = "kvlab_probe"  # the key of config.json that holds the options
+MARK = "kvlab_probe"  # the key of config.json that holds the form and the options
+FORM = 1  # one more whenever equal options give other bytes, here or in engine.probe
 _THOUGHT = "message.get('reasoning_content') or message.get('reasoning')"
 CHAT = (
     f"{SPELLING[BOS]}"
@@ -40,7 +41,7 @@ def texts(shape: ProbeShape) -> dict[str, str]:
     """The contents of every file but the weights, by name; the configuration first."""
     ends = {"bos_token_id": BOS, "eos_token_id": EOS, "pad_token_id": EOS}
     documents: dict[str, dict[str, Any]] = {
-        CONFIG: config(shape) | ends | {MARK: asdict(shape)},
+        CONFIG: config(shape) | ends | {MARK: {"form": FORM, **asdict(shape)}},
         "generation_config.json": ends,
         "tokenizer.json": tokenizer(SPELLING, special=(BOS, EOS)),
         "tokenizer_config.json": {

@@ -37,7 +37,7 @@ def make(folder: Path, shape: ProbeShape) -> dict[str, Any]:
 
 
 def options_of(folder: Path) -> dict[str, Any] | None:
-    """The options that a probe was made with; None where there is none."""
+    """The form and the options that a probe was made with; None where there is none."""
     try:
         found = json.loads((folder / CONFIG).read_bytes()).get(MARK)
     except (OSError, ValueError, AttributeError):

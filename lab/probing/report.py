@@ -1,4 +1,6 @@
-"""What a check found. One rule: a probe is good where nothing is damaged and nothing said wrong."""
+"""What a check found. One rule: a probe is good where nothing is damaged and nothing said wrong;
+of one that another kvlab made in another form nothing is said but that.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.table import Table
+
+from lab.probing.files import FORM
 
 
 @dataclass(frozen=True)
@@ -22,11 +26,12 @@ class Report:
     wrong: int = 0
     first_wrong: str = ""
     margins: dict[str, float] = field(default_factory=dict)
+    form: int | None = FORM
 
     @property
     def good(self) -> bool:
         """Whether engines may be judged by it."""
-        return not self.damaged and not self.wrong and self.tokens > 0
+        return self.form == FORM and not self.damaged and not self.wrong and self.tokens > 0
 
     def document(self) -> dict[str, Any]:
         """As `--json` prints it."""
@@ -36,6 +41,9 @@ class Report:
 def table(report: Report) -> Table:
     """A line for each thing that was looked at."""
     found = Table(show_header=False, box=None)
+    if report.form != FORM:
+        found.add_row(report.folder, _other(report))
+        return found
     options = ", ".join(f"{key} {value}" for key, value in report.options.items())
     found.add_row(report.folder, options)
     for said in report.damaged:
@@ -53,3 +61,12 @@ def table(report: Report) -> Table:
     margins = ", ".join(f"{kind} {nats:.1f}" for kind, nats in report.margins.items())
     found.add_row("least margins", f"{margins} nats")
     return found
+
+
+def _other(report: Report) -> str:
+    """What to do with a folder that another kvlab made."""
+    form = "a form without a number" if report.form is None else f"form {report.form}"
+    return (
+        f"made in {form} of the probe, and this kvlab has form {FORM}: "
+        f"`kvlab probe make --out {report.folder}` makes it anew"
+    )

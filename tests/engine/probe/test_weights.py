@@ -19,6 +19,7 @@ DIGESTS = {
 }
 
 
+# Whoever means to change these has another form to tell: FORM in lab/probing/files.py.
 @pytest.mark.parametrize("shape", DIGESTS)
 def test_equal_options_give_equal_bytes_on_every_machine(shape: ProbeShape) -> None:
     digest = hashlib.sha256()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from engine.probe.shape import ProbeShape
 from engine.text.template import render
 from engine.text.tokenizer import SPELLING, decode, encode
-from lab.probing.files import CHAT, texts
+from lab.probing.files import CHAT, FORM, texts
 from lab.workloads import resolve
 
 SHAPE = ProbeShape()
@@ -31,6 +32,12 @@ def document(name: str) -> dict[str, Any]:
     found = json.loads(texts(SHAPE)[name])
     assert isinstance(found, dict)
     return found
+
+
+def test_other_texts_are_another_form() -> None:
+    """As are other weights, whose digest is in tests/engine/probe."""
+    digest = hashlib.sha256("".join(texts(SHAPE).values()).encode())
+    assert (FORM, digest.hexdigest()[:16]) == (1, "fc1d4dea3367c6a1")
 
 
 def test_a_conversation_is_rendered_as_our_own_template_does() -> None:

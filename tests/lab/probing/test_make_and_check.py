@@ -11,6 +11,7 @@ from engine.probe.shape import ProbeShape
 from lab.errors import UserError
 from lab.probing import check, make
 from lab.probing.checking import shape_of
+from lab.probing.report import table
 
 SHORT = ProbeShape(context=1600, dtype="float16")  # a manual of one or two entries fits
 
@@ -101,6 +102,29 @@ def test_options_that_no_probe_has_are_one_line(folder: Path) -> None:
     path.write_text(json.dumps(told))
     with pytest.raises(UserError, match=r"config.json: kvlab_probe: heads is 3"):
         check(folder)
+
+
+@pytest.mark.parametrize("form", [None, 7])
+def test_a_folder_of_another_form_is_said_to_be_one_and_is_not_damaged(
+    folder: Path, form: int | None
+) -> None:
+    """Its options may be others too, so nothing else of it is looked at."""
+    path = folder / "config.json"
+    told = json.loads(path.read_text())
+    told["kvlab_probe"] = {"eyes": 2} | ({} if form is None else {"form": form})
+    path.write_text(json.dumps(told))
+    report = check(folder)
+    assert (report.good, report.damaged, report.form) == (False, (), form)
+    [said] = list(table(report).columns[1].cells)
+    assert "and this kvlab has form 1: `kvlab probe make --out " in str(said)
+
+
+def test_a_folder_of_another_form_is_made_anew(folder: Path) -> None:
+    path = folder / "config.json"
+    path.write_text(path.read_text().replace('"form": 1', '"form": 0'))
+    assert check(folder).form == 0
+    make(folder, SHORT)
+    assert check(folder).damaged == ()
 
 
 def test_a_context_that_no_conversation_fits_in_is_not_good(tmp_path: Path) -> None:
