@@ -31,15 +31,16 @@ def inspect(results: Results, run: str, arm: str | None, session: int | None, li
     stored = results.run(run)
     _known(stored.arms, arm)
     verdict = verdict_of(results, run) if stored.verdicts else None
-    histories = results.histories(run)
+    histories = results.histories(run, arm)
     if arm is None:
         show(run_view(stored, verdict, histories))
     else:
         judged = {found.name: found for found in verdict.arms} if verdict else {}
-        history = next(found for found in histories if found.name == arm)
-        show(arm_view(history, stored, judged.get(arm)))
+        show(arm_view(histories[0], stored, judged.get(arm)))
     if verdict is not None:
-        shown = show_replies(results, run, session, console=console(), arm=arm, limit=limit)
+        shown = show_replies(
+            results, run, session, console=console(), limit=limit, histories=histories
+        )
         if shown:
             which = "N" if session is None else session
             show(f"`kvlab explain {run}{results.where} --session {which}` says why")
@@ -52,7 +53,7 @@ def inspect_json(
     stored = results.run(run)
     _known(stored.arms, arm)
     findings = results.findings(run)
-    histories = [found for found in results.histories(run) if arm in (None, found.name)]
+    histories = results.histories(run, arm)
     cases = [
         case
         for history in histories
@@ -96,14 +97,13 @@ def inspect_rooms_json(
 def _rooms(results: Results, run: str, arm: str | None) -> Iterator[tuple[ArmHistory, list[Seen]]]:
     """Each arm with its rooms, what became of their pages, and whose they were."""
     _known(results.run(run).arms, arm)
-    for history in results.histories(run):
-        if arm in (None, history.name):
-            pages, turns = results.room_pages(run, history.name), turns_of(history)
-            rooms = [
-                Seen(it, pages.get((it.rank, it.room), NO_PAGES), *turns.get(it.room, ()))
-                for it in history.rooms
-            ]
-            yield history, rooms
+    for history in results.histories(run, arm):
+        pages, turns = results.room_pages(run, history.name), turns_of(history)
+        rooms = [
+            Seen(it, pages.get((it.rank, it.room), NO_PAGES), *turns.get(it.room, ()))
+            for it in history.rooms
+        ]
+        yield history, rooms
 
 
 def _tiers(histories: Sequence[ArmHistory]) -> dict[str, Any]:

@@ -47,17 +47,18 @@ def show_replies(
     console: Console,
     arm: str | None = None,
     limit: int = 3,
+    histories: Sequence[ArmHistory] | None = None,
 ) -> int:
     """Print the worst replies of a judged run, or all that failed in ``session``.
 
-    Returns how many were printed. Raises ``StoreError`` for an unknown or unjudged run.
+    ``histories`` are its arms, or ``arm``, where they have been read already. Returns how many were
+    printed. Raises ``StoreError`` for an unknown or unjudged run.
     """
     results.verdict(run)
     findings = results.findings(run)
     cases = [
         case
-        for history in results.histories(run)
-        if arm is None or history.name == arm
+        for history in (results.histories(run, arm) if histories is None else histories)
         for case in failed_replies(history, findings.get(history.name, ()))
         if session is None or case.reply.session == session
     ]
