@@ -146,8 +146,8 @@ def _batch_rows(arm: ArmHistory) -> dict[Key, int]:
 
 
 def _tiers(arm: ArmHistory) -> dict[Key, str]:
-    restored = _restored(arm)
-    return {(it.session, it.turn): _tier(it, restored, not is_foreign(arm)) for it in answered(arm)}
+    restored, ours = _restored(arm), not is_foreign(arm)  # asked once: it looks at every event
+    return {(it.session, it.turn): _tier(it, restored, ours) for it in answered(arm)}
 
 
 def _tier(reply: Reply, restored: set[int], ours: bool) -> str:
