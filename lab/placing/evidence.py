@@ -2,14 +2,18 @@
 
 One rule: a fault's own words are held against the replies, never taken for a verdict. A reply
 *depends* on damaged rows where one of its tokens has no source but in them, or reads its window
-there; the place of its first wrong token *is found* where what that token is made of is read from
-these rows, or from the positions of the rows that lie there instead.
+there; it *is doubled* by rows that lie there instead where it looks, by their distance, at the
+positions that these rows keep, and finds two. The place of its first wrong token *is found* where
+what that token is made of is read from either.
+
+Rows that a session computes after it met a damage are read through it. Blocks that exchange what
+they hold within one table are no damage to it: rows keep their positions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, Reply
 
 INJECTED, MET = "fault_injected", "fault_met"  # events, as the target tells them
-COUNTED = ("met", "needed", "wrong", "placed", "wrong_unneeded")
+COUNTED = ("met", "needed", "wrong", "placed", "doubled", "wrong_doubled", "wrong_unneeded")
 WRITTEN = ("prefill", "decode", "both")
 
 
@@ -57,10 +61,22 @@ class Met:
         parts += [f"rows of {self.brings:,} to {self.brings + size:,} there"] * (self.brings >= 0)
         return ", ".join(parts)
 
+    @property
+    def brought(self) -> list[range]:
+        """The positions that the rows there keep."""
+        return [range(self.brings, self.brings + self.end - self.first)] * (self.brings >= 0)
+
+    def lost_by(self, text: Text) -> bool:
+        """Whether the reply needs what was in these rows."""
+        return text.depends(self.first, self.end, self.computed)
+
+    def doubles(self, text: Text) -> bool:
+        """Whether the reply looks at a position that has a second row here."""
+        return any(text.looks_at(it.start, it.stop, self.computed) for it in self.brought)
+
     def holds(self, lost: Lost) -> bool:
         """Whether what the reply lost is read from these rows, or where the rows there belong."""
-        brought = range(self.brings, self.brings + self.end - self.first)
-        damaged = [range(self.first, self.end), *([brought] if self.brings >= 0 else [])]
+        damaged = [range(self.first, self.end), *self.brought]
         reads = lost.reads(self.computed)
         return any(
             max(it.start, one.start) < min(it.stop, one.stop) for it in reads for one in damaged
@@ -69,11 +85,14 @@ class Met:
 
 @dataclass(frozen=True)
 class Hit:
-    """A reply and what it met: whether it depends on that, came out wrong, and was placed there."""
+    """A reply and what it met: whether it depends on that, is doubled by it and does not, came out
+    wrong, and was placed there.
+    """
 
     reply: Reply
     met: tuple[Met, ...]
     depends: tuple[Met, ...]
+    doubled: bool
     wrong: bool
     found: bool
 
@@ -93,28 +112,38 @@ class Evidence:
     def hits(self) -> Iterator[Hit]:
         """Every finished reply that met damage, up to the first wrong one of its session."""
         wrong: set[int] = set()
+        first: dict[tuple[int, int], int] = {}  # rows that the session had when it met the damage
         for reply in sorted(self._history.replies, key=lambda it: (it.session, it.turn)):
             if reply.status != "ok" or reply.session in wrong:
                 continue
             if reply.raw_text != reply.expected_text:
                 wrong.add(reply.session)
-            if met := self.met_by(reply):
+            met = []
+            for it in self.met_by(reply):
+                had = first.setdefault((reply.session, it.damage), it.computed)
+                met.append(replace(it, computed=min(it.computed, had)))
+            if met:
                 yield self._hit(reply, met)
 
     def _hit(self, reply: Reply, met: Sequence[Met]) -> Hit:
-        lost = self._places.lost(reply)
-        depends = tuple(it for it in met if self._depends(reply, it))
+        lost, context = self._places.lost(reply), self._shown.prompt(reply)
         wrong = reply.raw_text != reply.expected_text
-        return Hit(
-            reply, tuple(met), depends, wrong, bool(lost and any(it.holds(lost) for it in met))
-        )
+        found = bool(lost and any(it.holds(lost) for it in met))
+        if context is None:
+            return Hit(reply, tuple(met), (), False, wrong, found)
+        text, table = Text(context.ids, ids_of(reply.expected_text)), {it.damage for it in met}
+        apart = [it for it in met if self._partners.get(it.damage) not in table]
+        depends = tuple(it for it in apart if it.first < text.prompt and it.lost_by(text))
+        doubled = not depends and any(it.doubles(text) for it in apart)
+        return Hit(reply, tuple(met), depends, doubled, wrong, found)
 
-    def _depends(self, reply: Reply, met: Met) -> bool:
-        context = self._shown.prompt(reply)
-        if context is None or met.first >= len(context.ids):
-            return False
-        text = Text(context.ids, ids_of(reply.expected_text))
-        return text.depends(met.first, met.end, met.computed)
+    @cached_property
+    def _partners(self) -> dict[int, int]:
+        """Of two damages that exchanged two blocks, each one's other."""
+        told = [it for _, kind, it in self._history.events if kind == INJECTED and "other" in it]
+        ends = {(it["step"], it["block_id"], it["other"]): it["damage"] for it in told}
+        pairs = ((damage, ends.get((step, to, of))) for (step, of, to), damage in ends.items())
+        return {one: other for one, other in pairs if other is not None}
 
     @cached_property
     def _met(self) -> dict[str, list[Met]]:
@@ -128,7 +157,8 @@ class Evidence:
 
 def counted(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
     """By how the rows were damaged and who wrote them: replies that met it; that needed them, were
-    wrong and had their place there; that needed none of what they met, and were wrong all the same.
+    wrong and had their place there; that needed none but were doubled, and wrong; and those that
+    were wrong with neither.
     """
     found: dict[str, dict[str, int]] = {}
     for hit in hits:
@@ -140,7 +170,9 @@ def counted(hits: Sequence[Hit]) -> dict[str, dict[str, int]]:
             row["needed"] += bool(hit.depends)
             row["wrong"] += bool(hit.depends) and hit.wrong
             row["placed"] += bool(hit.depends) and hit.wrong and hit.found
-            row["wrong_unneeded"] += not hit.depends and hit.wrong
+            row["doubled"] += hit.doubled
+            row["wrong_doubled"] += hit.doubled and hit.wrong
+            row["wrong_unneeded"] += hit.wrong and not (hit.depends or hit.doubled)
     return dict(sorted(found.items()))
 
 

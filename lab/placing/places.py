@@ -3,19 +3,25 @@
 One rule: pure; integers alone, and exactly what the model does. It goes on from the place, in the
 text of the same entry, whose last ``WINDOW`` tokens are its own last ones; a symbol there is
 believed before a hole. What else it reads are its own last tokens: their grams make the window.
+
+A row is found by what it is a copy of, or by its distance. A block of other rows that stands in for
+a reply's own loses what was there; and where its rows keep the positions of others, distances find
+two rows in place of one, and read the mean of both.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.probe.codes import GATHER, HOLE, REF_GATHER, SYMBOLS, WINDOW
+from engine.probe.codes import GATHER, GRAM, HOLE, REF_GATHER, SYMBOLS, WINDOW
 from engine.text.tokenizer import ASSISTANT
 
 _HOLE = ord(HOLE)
 _SYMBOLS = frozenset(ord(symbol) for symbol in SYMBOLS)
+
+Rows = Callable[[int, int], list[range]]  # of a token, once so many rows are computed
 
 
 @dataclass(frozen=True)
@@ -66,29 +72,41 @@ class Text:
         are there: a token is left without a source, or with its last tokens its window; or the
         reference is lost, which symbols are made of.
         """
-        damaged, said = range(first, end), max(0, computed - self.prompt + 1)
-        places = [self.place(at) for at in range(said, len(self._ids) - self.prompt)]
-        if any(self._lost(place, damaged, computed) for place in places):
-            return True
-        reads = [self.prompt - 1 - back for back in REF_GATHER]
-        return any(place.made for place in places) and any(at in damaged for at in reads)
+        return self._misses(range(first, end), computed, self.rows)
+
+    def looks_at(self, first: int, end: int, computed: int) -> bool:
+        """Whether the reply is read from the positions ``first`` to ``end`` by their distance once
+        ``computed`` rows are there: rows of others with these positions are read there too.
+        """
+        return self._misses(range(first, end), computed, self._looks)
 
     def rows(self, at: int, computed: int) -> list[range]:
         """What must be right for the token ``at`` to be found, once ``computed`` rows are there:
         its own row; of one that is computed later, what its window and its entry's are read from.
         """
-        anchor, rows = self._anchor(at), [range(at, at + 1)]
+        return [range(at, at + 1), *self._looks(at, computed)]
+
+    def _looks(self, at: int, computed: int) -> list[range]:
+        """Those of `rows` that are found by their distance."""
+        anchor, rows = self._anchor(at), []
         if at >= computed:
             rows += [range(at - WINDOW, at), range(anchor, anchor + 1)]
         if anchor >= computed:
             rows.append(range(anchor + 1 - WINDOW, anchor + 1))
         return rows
 
-    def _lost(self, place: Place, damaged: range, computed: int) -> bool:
-        if _meet(range(*place.window), damaged):
-            return True
-        found = [self.rows(at, computed) for at in place.sources]
-        return bool(found) and all(any(_meet(it, damaged) for it in rows) for rows in found)
+    def _misses(self, damaged: range, computed: int, rows: Rows) -> bool:
+        """Whether a token that is not yet said cannot be made where ``damaged`` is not right."""
+        said = max(0, computed - self.prompt + 1)
+        places = [self.place(at) for at in range(said, len(self._ids) - self.prompt)]
+        for place in places:
+            found = [rows(at, computed) for at in place.sources]
+            gone = bool(found) and all(any(_meet(it, damaged) for it in some) for some in found)
+            if gone or _meet(_grams(*place.window, computed), damaged):
+                return True
+        reads = [self.prompt - 1 - back for back in REF_GATHER]
+        refs = [_grams(at, at + 1, computed) for at in reads]
+        return any(place.made for place in places) and any(_meet(it, damaged) for it in refs)
 
     def _anchor(self, at: int) -> int:
         index = bisect_right(self._anchors, at) - 1
@@ -98,6 +116,11 @@ class Text:
         """What tells the entry of a token: the window of the last place that asks for a reply."""
         anchor = self._anchor(at)
         return tuple(self._seen[max(0, anchor + 1 - WINDOW) : anchor + 1])
+
+
+def _grams(first: int, end: int, computed: int) -> range:
+    """The rows that the grams of rows ``first`` to ``end`` are read from: what is there has one."""
+    return range(first - (GRAM - 1 if first >= computed else 0), end)
 
 
 def _meet(one: range, other: range) -> bool:

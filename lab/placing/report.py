@@ -1,5 +1,6 @@
 """`kvlab probe damage`: of the replies that met blocks which a fault damaged, how many needed one,
-came out wrong, and were placed there by the judge. One rule: counts, and no more.
+came out wrong, and were placed there by the judge; how many found other rows where they looked; and
+how many were wrong with neither. One rule: counts, and no more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from lab.stats import wilson
 if TYPE_CHECKING:
     from lab.store import Results
 
-HEADS = ("damaged rows", "met", "needed", "wrong", "95 %", "placed", "wrong, not needed")
+HEADS = ("damaged rows", "met", "needed", "wrong", "95 %", "placed", "doubled", "wrong", "neither")
+MEANING = (
+    "needed: a row was lost that the reply is made of. doubled: none was, but the rows there keep "
+    "positions that it looks at. neither: wrong without a reason in what it met"
+)
 
 
 def damage_document(results: Results, run: str) -> dict[str, Any]:
@@ -51,17 +56,20 @@ def _of(hits: list[Hit]) -> dict[str, int]:
         "needed": len(needed),
         "wrong": len(wrong),
         "placed": sum(hit.found for hit in wrong),
-        "wrong_unneeded": sum(hit.wrong for hit in hits if not hit.depends),
+        "doubled": sum(hit.doubled for hit in hits),
+        "wrong_doubled": sum(hit.doubled and hit.wrong for hit in hits),
+        "wrong_unneeded": sum(hit.wrong for hit in hits if not (hit.depends or hit.doubled)),
     }
 
 
 def _table(arm: dict[str, Any]) -> Table:
-    table = Table(title=f"{arm['arm']}: {arm['injected']} damages", title_justify="left")
+    title = f"{arm['arm']}: {arm['injected']} damages"
+    table = Table(title=title, title_justify="left", caption=MEANING, caption_justify="left")
     for head in HEADS:
         table.add_column(head, justify="left" if head == HEADS[0] else "right")
     for name, row in (*arm["rows"].items(), ("all", arm["all"])):
-        met, needed, wrong, placed, others = (row[key] for key in COUNTED)
+        met, needed, wrong, placed, *others = (row[key] for key in COUNTED)
         low, high = wilson(wrong, needed)
         share = f"{low:.0%} to {high:.0%}" if needed else ""
-        table.add_row(name, *map(str, (met, needed, wrong)), share, str(placed), str(others))
+        table.add_row(name, *map(str, (met, needed, wrong)), share, str(placed), *map(str, others))
     return table

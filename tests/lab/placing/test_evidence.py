@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.explaining.choosing import Inquiry
 from lab.explaining.words import said
-from lab.placing.evidence import Evidence, counted
+from lab.placing.evidence import COUNTED, Evidence, counted
 from lab.placing.judge import located
 from lab.records import ArmHistory, Finding
 from tests.lab.placing.shows import again, history, plans, prompt
@@ -33,8 +33,14 @@ def symbols_block() -> int:
     return at // 16 * 16
 
 
-def damaged(*rows: dict[str, Any], wrong: tuple[tuple[int, int, str], ...] = ()) -> ArmHistory:
-    return history(*wrong, fault_injected=[{"damage": 1, "how": "swap"}], fault_met=list(rows))
+def damaged(
+    *rows: dict[str, Any],
+    wrong: tuple[tuple[int, int, str], ...] = (),
+    told: tuple[dict[str, Any], ...] = ({},),
+) -> ArmHistory:
+    """An arm with damages 1, 2, ... of which ``told`` says more."""
+    swaps = [{"damage": number, "how": "swap", **more} for number, more in enumerate(told, 1)]
+    return history(*wrong, fault_injected=swaps, fault_met=list(rows))
 
 
 def test_a_reply_that_needs_decoded_rows_and_comes_out_wrong_is_found_there() -> None:
@@ -47,13 +53,40 @@ def test_a_reply_that_needs_decoded_rows_and_comes_out_wrong_is_found_there() ->
     assert (hit.depends, hit.wrong, hit.found) == (hit.met, True, True)
     (row,) = counted([hit]).items()
     assert row[0] == "swap, written by both"
-    assert row[1] == {"met": 1, "needed": 1, "wrong": 1, "placed": 1, "wrong_unneeded": 0}
+    assert row[1] == dict.fromkeys(COUNTED, 0) | dict.fromkeys(COUNTED[:4], 1)
 
 
 def test_rows_that_a_reply_does_not_need_are_counted_apart() -> None:
     [hit] = Evidence(damaged(met(1, 0, 16))).hits()
     assert (hit.depends, hit.wrong, hit.found) == ((), False, False)
     assert counted([hit])["swap, written by prefill"]["needed"] == 0
+
+
+def test_rows_that_lie_where_a_reply_looks_double_it() -> None:
+    n = len(prompt(PLAN, 0).ids)
+    for brings, doubled in ((16, 0), (n - 16, 1)):
+        arm = damaged(met(0, 0, 16, computed=n), told=({"brings": brings},))
+        [hit] = Evidence(arm).hits()
+        assert (hit.depends, hit.doubled) == ((), bool(doubled))
+        assert counted([hit])["swap, written by prefill"]["doubled"] == doubled
+
+
+def test_a_later_turn_reads_through_what_the_session_met_before() -> None:
+    """Its rows after the damaged ones are then in the cache, and are not what they should be."""
+    late = met(0, TURN, 16, computed=len(prompt(PLAN, TURN).ids))
+    for earlier, had in (((), late["computed"]), ((met(0, 0, 16),), 32)):
+        *_, hit = Evidence(damaged(*earlier, late)).hits()
+        assert (hit.reply.turn, hit.met[0].computed) == (TURN, had)
+
+
+def test_blocks_that_were_exchanged_within_one_prompt_are_not_needed() -> None:
+    block = symbols_block()
+    swap = {"step": 4, "block_id": 7, "other": 9, "brings": 16}
+    back = {"step": 4, "block_id": 9, "other": 7, "brings": block}
+    both = met(0, TURN, block), met(0, TURN, 16, damage=2)
+    for rows, needed in ((both[:1], True), (both, False)):
+        [hit] = Evidence(damaged(*rows, told=(swap, back))).hits()
+        assert (bool(hit.depends), hit.doubled) == (needed, False)
 
 
 def test_rows_that_were_damaged_after_the_reply_had_read_them_are_not_needed() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lab.errors import UserError
+from lab.placing.evidence import COUNTED
 from lab.placing.report import damage_document, damage_tables
 from tests.lab.placing.shows import history
 from tests.lab.placing.test_evidence import PLAN, TURN, damaged, met, symbols_block
@@ -32,7 +33,7 @@ def test_replies_are_counted_by_what_they_met() -> None:
     rows = met(0, TURN, symbols_block(), prefill=0, decode=16), met(1, 0, 16)
     document = damage_document(Stored(damaged(*rows, wrong=(wrong,)), history()), "run")
     [arm] = document["arms"]
-    assert arm["all"] == {"met": 2, "needed": 1, "wrong": 1, "placed": 1, "wrong_unneeded": 0}
+    assert arm["all"] == dict.fromkeys(COUNTED, 0) | dict.fromkeys(COUNTED[:4], 1) | {"met": 2}
     assert arm["rows"]["swap, written by decode"]["wrong"] == 1
     assert json.dumps(document)
     [table] = damage_tables(document)
