@@ -32,7 +32,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict | list | tuple):
-        return _json(value)
+        return _json(value) if value else "{}" if isinstance(value, dict) else "[]"
     return value
 
 

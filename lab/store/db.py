@@ -18,7 +18,7 @@ from lab.store import queries, saves
 from lab.store.bisections import Bisections
 from lab.store.columns import encode
 from lab.store.connection import connect, transaction
-from lab.store.histories import read_histories
+from lab.store.histories import read_histories, uncollected
 from lab.store.ids import BISECTION, RUN, Kind, named, new_id, now
 from lab.store.migrations import migrate
 from lab.store.rooms import RoomPages, read_pages
@@ -104,7 +104,7 @@ class Results(Bisections):
 
     def save_arm(self, run: str, history: ArmHistory) -> None:
         """Everything that one arm left, in one transaction: all of it or nothing."""
-        with transaction(self.db, str(self.path)):
+        with uncollected(), transaction(self.db, str(self.path)):
             arm = len(queries.arm_names(self.db, run))
             saves.save_history(self.db, run, arm, history)
 
