@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 NO_DIGEST = "wall clock: not reproducible"  # instead of a digest of times that nobody sees twice
+RULES = 9  # of verdicts: rises with every change that may judge a stored run otherwise
 
 
 @dataclass(frozen=True)
@@ -197,15 +198,27 @@ class ArmVerdict:
     room_failures: dict[str, int] = field(default_factory=dict)  # rooms that failed, by reason
     boot: int | None = None  # of the launched server that served it, as its logs are numbered
     sessions_silent: int = 0  # of which no reply came whole: they show nothing, and are in no rate
-    sessions_missed: int = 0  # with a reply in which a model whose texts nobody knows missed
+    sessions_missed: int = 0  # not corrupt ones in which a model whose texts nobody knows missed
     replies_missed: int = 0
     missed: dict[str, int] = field(default_factory=dict)  # as ``outcomes``, of missed replies
     control: str = ""  # the arm that what was missed is held against
+    ci95_missed: tuple[float, float] = (0.0, 1.0)  # of ``rate_missed``
+    rules: int = RULES  # by which it was judged
 
     @property
     def sessions_judged(self) -> int:
         """The n of every rate."""
         return self.sessions - self.sessions_silent
+
+    @property
+    def sessions_wrong(self) -> int:
+        """Corrupt, or missed."""
+        return self.sessions_corrupt + self.sessions_missed
+
+    @property
+    def rate_missed(self) -> float:
+        """Sessions missed of those that show anything; 0.0 where none does."""
+        return self.sessions_missed / self.sessions_judged if self.sessions_judged else 0.0
 
     @property
     def seen(self) -> dict[str, int]:
@@ -215,13 +228,18 @@ class ArmVerdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms set side by side: difference of session rates, a minus b."""
+    """Two arms set side by side: difference of session rates, a minus b.
+
+    ``_missed`` is the same of sessions that are corrupt or missed; None where neither arm missed.
+    """
 
     a: str
     b: str
     test: str
     p_value: float
     difference_ci95: tuple[float, float]
+    p_value_missed: float | None = None
+    difference_ci95_missed: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -236,3 +254,8 @@ class RunVerdict:
     arms: tuple[ArmVerdict, ...]
     comparisons: tuple[Comparison, ...]
     incomplete: str = ""  # how it ended before its last arm, and how many are stored
+
+    @property
+    def older_rules(self) -> bool:
+        """Whether a stored verdict was found by other rules than this kvlab's."""
+        return any(arm.rules != RULES for arm in self.arms)

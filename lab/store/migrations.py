@@ -247,3 +247,20 @@ def m008_misses(db: DuckDBPyConnection) -> None:
         ALTER TABLE verdicts ADD COLUMN control TEXT DEFAULT '';
         """
     )
+
+
+@migration
+def m009_rules(db: DuckDBPyConnection) -> None:
+    """By which rules a verdict was found, 0 where they are older than their number; the interval of
+    what was missed, and how surely two arms differ where misses count as well.
+    """
+    db.execute(
+        """
+        ALTER TABLE verdicts ADD COLUMN rules INTEGER DEFAULT 0;
+        ALTER TABLE verdicts ADD COLUMN missed_low DOUBLE DEFAULT 0.0;
+        ALTER TABLE verdicts ADD COLUMN missed_high DOUBLE DEFAULT 1.0;
+        ALTER TABLE comparisons ADD COLUMN p_value_missed DOUBLE;
+        ALTER TABLE comparisons ADD COLUMN missed_low DOUBLE;
+        ALTER TABLE comparisons ADD COLUMN missed_high DOUBLE;
+        """
+    )

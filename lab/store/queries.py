@@ -41,7 +41,7 @@ def read_arm_verdicts(db: DuckDBPyConnection, run: str) -> list[ArmVerdict]:
     boots = _boots(db, run)
     found = db.execute(
         "SELECT a.arm, a.name, a.settings, a.history_digest, a.wall_s, a.virtual_s, v.ci95_low,"
-        f" v.ci95_high, {own} FROM verdicts v JOIN arms a USING (run, arm)"
+        f" v.ci95_high, v.missed_low, v.missed_high, {own} FROM verdicts v JOIN arms a USING (run, arm)"
         " WHERE run = ? ORDER BY arm",
         [run],
     ).fetchall()
@@ -70,7 +70,7 @@ def read_findings(db: DuckDBPyConnection, run: str, arm: int) -> list[Finding]:
 def read_comparisons(db: DuckDBPyConnection, run: str) -> list[Comparison]:
     """The run's comparisons, in order."""
     found = db.execute(
-        "SELECT a, b, test, p_value, difference_low, difference_high FROM comparisons"
+        f"SELECT {', '.join(r.COMPARISON_COLUMNS)} FROM comparisons"
         " WHERE run = ? ORDER BY position",
         [run],
     ).fetchall()

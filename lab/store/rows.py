@@ -31,12 +31,15 @@ REPLY_COLUMNS = (
 FINDING_COLUMNS = ("session", "turn", "detector", "outcome", "detail", "kind")
 SESSION_COLUMNS = ("session", "replies_due", "first_sent_s", "last_done_s")
 TURN_COLUMNS = ("session", "turn", "expected_text", "expected_call")
-COMPARISON_COLUMNS = ("a", "b", "test", "p_value", "difference_low", "difference_high")
+COMPARISON_COLUMNS = (
+    *("a", "b", "test", "p_value", "difference_low", "difference_high"),
+    *("p_value_missed", "missed_low", "missed_high"),
+)
 VERDICT_COLUMNS = (
     *("sessions", "sessions_corrupt", "replies_due", "replies_corrupt", "unfinished", "rate"),
     *("outcomes", "violations", "exposure", "verdict", "expected", "reason"),
     *("faults", "expected_violations", "caveat", "mismatches", "late_writes", "room_failures"),
-    *("sessions_silent", "sessions_missed", "replies_missed", "missed", "control"),
+    *("sessions_silent", "sessions_missed", "replies_missed", "missed", "control", "rules"),
 )
 TUPLES = ("expected_violations", "mismatches", "late_writes")
 REPLY_JSON = ("tool_calls", "gaps_ms", "cached_tiers", "chunks")
@@ -100,8 +103,8 @@ def finding_of(row: Row) -> Finding:
 
 
 def arm_verdict_of(row: Row) -> ArmVerdict:
-    """A verdict from name, settings, digest, wall, virtual, ci low and high, VERDICT_COLUMNS."""
-    name, settings, digest, wall_s, virtual_s, low, high, *own = row
+    """A verdict from name, settings, digest, wall, virtual, both intervals, VERDICT_COLUMNS."""
+    name, settings, digest, wall_s, virtual_s, low, high, missed_low, missed_high, *own = row
     fields = fields_of(VERDICT_COLUMNS, own)
     for column in TUPLES:
         fields[column] = tuple(fields[column])
@@ -113,6 +116,7 @@ def arm_verdict_of(row: Row) -> ArmVerdict:
         wall_s=wall_s,
         virtual_s=virtual_s,
         ci95=(low, high),
+        ci95_missed=(missed_low, missed_high),
         **fields,
     )
 
@@ -148,9 +152,10 @@ def asked_of(text: str) -> Asked:
 
 
 def comparison_of(row: Row) -> Comparison:
-    """A comparison from a, b, test, p and the two ends of the difference."""
-    a, b, test, p_value, low, high = row
-    return Comparison(a, b, test, p_value, (low, high))
+    """A comparison from its ``COMPARISON_COLUMNS``."""
+    a, b, test, p_value, low, high, p_missed, missed_low, missed_high = row
+    missed = None if p_missed is None else (missed_low, missed_high)
+    return Comparison(a, b, test, p_value, (low, high), p_missed, missed)
 
 
 def session_rows(replies: Iterable[Reply]) -> list[list[Any]]:

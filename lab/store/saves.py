@@ -42,8 +42,10 @@ def save_arm_verdict(
     db: DuckDBPyConnection, key: tuple[str, int], judged_at: object, verdict: ArmVerdict
 ) -> None:
     """One arm's verdict; settings, digest and durations stay in ``arms``."""
-    names = ("judged_at", "ci95_low", "ci95_high", *r.VERDICT_COLUMNS)
-    values = [*key, judged_at, *verdict.ci95, *r.row_of(verdict, r.VERDICT_COLUMNS)]
+    ends = ("ci95_low", "ci95_high", "missed_low", "missed_high")
+    names = ("judged_at", *ends, *r.VERDICT_COLUMNS)
+    own = r.row_of(verdict, r.VERDICT_COLUMNS)
+    values = [*key, judged_at, *verdict.ci95, *verdict.ci95_missed, *own]
     marks = ", ".join("?" * len(values))
     db.execute(f"INSERT INTO verdicts (run, arm, {', '.join(names)}) VALUES ({marks})", values)
 
@@ -58,7 +60,13 @@ def save_findings(
 
 def save_comparisons(db: DuckDBPyConnection, run: str, pairs: Sequence[Comparison]) -> None:
     """The run's comparisons, in order."""
-    rows = [[pair.a, pair.b, pair.test, pair.p_value, *pair.difference_ci95] for pair in pairs]
+    rows = [
+        [
+            *(pair.a, pair.b, pair.test, pair.p_value, *pair.difference_ci95),
+            *(pair.p_value_missed, *(pair.difference_ci95_missed or (None, None))),
+        ]
+        for pair in pairs
+    ]
     insert(db, "comparisons", {"run": run}, r.COMPARISON_COLUMNS, rows)
 
 

@@ -56,6 +56,7 @@ COMPARISONS = View(
         ("p_value", "its p, not corrected for the others"),
         ("difference_low", "lower end of the 95 % interval of rate a - rate b"),
         ("difference_high", "upper end of it"),
+        ("p_value_missed", "the p where missed sessions count as well; NULL: none missed"),
     ),
     "store.comparisons t",
 )

@@ -56,6 +56,7 @@ ARMS = View(
         ("sessions_missed", "sessions that missed what no text is known of", "v.sessions_missed"),
         ("replies_missed", "replies that did", "v.replies_missed"),
         ("missed", "those by class, JSON", "v.missed"),
+        ("rules", "the number of the rules of its verdict, 0 for the oldest", "v.rules"),
         ("wall_s", "seconds that a person waited"),
         ("virtual_s", "seconds of the arm's clock"),
         ("stalled", "where it wedged, the clock's message"),
