@@ -43,12 +43,20 @@ class Secret:
         return told
 
     def scrub_cut(self, told: str) -> str:
-        """A message that quotes a text cut short: without the key, nor the beginning of it."""
+        """A message that quotes a text cut short: without the key, the beginning of it, or, behind
+        an ellipsis, the end of it.
+        """
         told = self.scrub(told)
         for form in self._forms():
             for length in range(len(form) - 1, LEAST - 1, -1):
                 told = told.replace(form[:length], f"${self.variable}")
+                told = told.replace(f"...{form[-length:]}", f"...${self.variable}")
         return told
+
+    @property
+    def ends(self) -> set[str]:
+        """Of a text with none of these in it, `scrub_cut` takes nothing."""
+        return {end for form in self._forms() for end in (form[:LEAST], form[-LEAST:])}
 
     def scrub_chunks(self, chunks: Sequence[str]) -> tuple[str, ...]:
         """The chunks, which are one where the key lay in any or in two of them."""

@@ -1,4 +1,5 @@
-"""What a foreign log says last. One rule: one line, whatever the server prints.
+"""What a foreign log says last, and what it must not keep. One rule: one line, whatever the server
+prints.
 
 Rulers, carets and colours say nothing. Of a server that gave up, the last line that names an error
 says more than the ones that follow it.
@@ -12,12 +13,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from lab.driver.secret import Secret
+
+PRIVATE = 0o600  # a server prints its arguments, and a key may be one
 TAIL_BYTES = 64 * 1024
 LONGEST = 240
 COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 SAYS = re.compile(r"[^\W_]{2}")
 ERROR = re.compile(r"^(?:.*[\s)\]])?[\w.]*(?:Error|Exception|Interrupt)\b|\berror: ", re.MULTILINE)
 ELSEWHERE = ("see root cause above", "see stack trace")
+GIVEN = re.compile(r", input_value=.*")  # Pydantic quotes all arguments of the server, keys too
 
 
 def tail(path: Path) -> list[str]:
@@ -46,7 +51,23 @@ def last_error(path: Path) -> str:
     if not errors:
         return last_line(path)
     said = lines[errors[-1] :][: 2 if "validation error" in lines[errors[-1]] else 1]
-    return _short(": ".join(said))
+    return _short(": ".join(GIVEN.sub("]", line) for line in said))
+
+
+def without_key(log: Path, key: Secret) -> None:
+    """Take the key out of the log of a process that has ended; one without it is left alone."""
+    ends = [end.encode() for end in key.ends]
+    with log.open("rb") as lines:
+        if not ends or not any(end in line for line in lines for end in ends):
+            return
+    clean = log.with_name(f".{log.name}")
+    clean.touch(mode=PRIVATE)
+    with log.open("rb") as lines, clean.open("wb") as out:
+        for line in lines:
+            text = line.decode(errors="surrogateescape")
+            found = any(end in line for end in ends)
+            out.write(key.scrub_cut(text).encode(errors="surrogateescape") if found else line)
+    clean.replace(log)
 
 
 def _short(line: str) -> str:

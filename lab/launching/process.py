@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.clock import deadline
 from lab.errors import TargetError
 from lab.launching import guard
-from lab.launching.logs import last_error, last_line
+from lab.launching.logs import PRIVATE, last_error, last_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,7 @@ class Process:
         sets = [f"{name}={value}" for name, value in command.env.items()]
         argv = ["env", *sets, *command.argv] if sets else list(command.argv)
         log.parent.mkdir(parents=True, exist_ok=True)
+        log.touch(mode=PRIVATE)
         with log.open("wb") as out:
             out.write(f"$ {command.line}\n".encode())
             out.flush()

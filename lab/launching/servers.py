@@ -1,4 +1,5 @@
-"""The servers of a run, a boot at a time. One rule: whatever happens, none outlives the run.
+"""The servers of a run, a boot at a time. One rule: whatever happens, none outlives the run, and
+no key does in a log.
 
 Arms whose commands are the same, but for the ports, share a boot. A boot's nodes start in their
 order, each once the one before it is ready; if one is not, all of them are stopped.
@@ -10,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lab.driver.secret import Secret
 from lab.errors import TargetError
+from lab.launching.logs import without_key
 from lab.launching.ports import LOOPBACK, Ports
 from lab.launching.process import Guard, Process
 from lab.launching.ready import await_ready, await_silence
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 STOP_S = 30.0  # from SIGTERM to SIGKILL: an engine frees its devices meanwhile
 BOOT = "boot"
+NO_KEY = Secret()
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Server:
 
 class Servers:
     """The boots of one run of one profile; ``folder`` takes the logs, ``say`` a line per boot.
+    ``secret`` is what the servers want of a client: it is taken out of what they print.
 
     >>> with Servers(profile, folder) as servers:                           # doctest: +SKIP
     ...     server = servers.up({"prefix_caching": False})
@@ -70,11 +75,13 @@ class Servers:
         params: Mapping[str, str] | None = None,
         build: Sequence[str] = (),
         *,
+        secret: Secret = NO_KEY,
         stop_s: float = STOP_S,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.profile, self.folder, self.build = profile, folder, tuple(build)
         self.params, self.stop_s, self._say = dict(params or {}), stop_s, say
+        self.secret = secret
         self._ports = Ports()
         self._guard: Guard | None = None  # a process too: it starts with the first boot
         self._running: list[Process] = []
@@ -134,7 +141,8 @@ class Servers:
                 self._start(command, logs[node.name])
                 await_ready(self._running, urls[node.name], node.ready)
             except TargetError as error:
-                raise TargetError(f"profile {profile.name}: {error}") from None
+                told = self.secret.scrub_cut(f"profile {profile.name}: {error}")
+                raise TargetError(told) from None
         return Server(
             base_url=urls[profile.endpoint],
             boot=boot,
@@ -142,7 +150,7 @@ class Servers:
             logs=logs,
             urls=urls,
             model=model_name(profile, self.params),
-            api_key_env=self.params.get("api_key_env", ""),
+            api_key_env=self.secret.variable,
             processes=tuple(self._running),
         )
 
@@ -155,6 +163,7 @@ class Servers:
     def _stop(self) -> None:
         """Stop the nodes, the last one first, and wait until nobody answers where they did."""
         urls = self._server.urls if self._server else {}
+        logs = [process.log for process in self._running]
         self._server, self._key = None, ()
         while self._running:
             process = self._running[-1]
@@ -165,6 +174,8 @@ class Servers:
         for url in urls.values():
             await_silence(url, self.stop_s)
         self._ports.release()
+        for log in logs:
+            without_key(log, self.secret)
 
     def _number(self) -> int:
         """The next boot's number: one more than any that has left a log in the folder."""

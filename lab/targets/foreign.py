@@ -17,6 +17,7 @@ from lab.launching import Server, Servers
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.base import NO_SERVER
+from lab.targets.keys import secret
 from lab.targets.remote import run_remote
 
 if TYPE_CHECKING:
@@ -34,11 +35,15 @@ Opened = Servers | None
 def servers_of(
     scenario: Scenario, folder: Path, say: Callable[[str], None] = lambda line: None
 ) -> AbstractContextManager[Opened]:
-    """The servers of a scenario's profile, none of them up yet; logs go to ``folder``."""
+    """The servers of a scenario's profile, none of them up yet; logs go to ``folder``. Raises
+    `UserError` for a key that is not there: before anything is started.
+    """
     target = scenario.target
     if target.profile is None:
         return nullcontext()
-    return Servers(target.profile, folder, target.params, scenario.build, say=say)
+    given = {**target.profile.params, **target.params}
+    key = secret(given.get("api_key_env") or "")
+    return Servers(target.profile, folder, target.params, scenario.build, secret=key, say=say)
 
 
 def run_foreign(task: Task, target: TargetSpec, servers: Opened) -> ArmHistory:

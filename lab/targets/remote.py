@@ -184,12 +184,13 @@ class _Run:
             asked = self.task.settings
             read += await settings_read(http, self.server, self.profile, found, asked)
         for setting in read:
+            fields = self.key.scrub(setting.fields())
             if setting.effective is None:
-                self.log.remark("setting_not_read", **setting.fields())
+                self.log.remark("setting_not_read", **fields)
             elif setting.differs:
-                self.log.emit("setting_not_effective", **setting.fields())
+                self.log.emit("setting_not_effective", **fields)
             else:
-                self.log.remark("setting_effective", **setting.fields())
+                self.log.remark("setting_effective", **fields)
 
     def _count(self, rose: Mapping[str, int]) -> None:
         """What the server counted, and what the replies' usage says of their prompts."""
