@@ -17,9 +17,10 @@ Ranks: a corrupt reply is counted under the fired detector of the lowest rank, t
 
 Where the right text is not known, what a healthy but weak model does by itself (``weakness``: a
 call that it does not make, makes up or spells wrongly, a text that goes round) is ``missed``, and
-proves nothing alone: judges hold its rate against that of an arm at concurrency 1. What no healthy
-model writes (another session's words, markup that its parser had to take, letters of noise) is
-corrupt by itself.
+proves nothing alone: judges hold its rate against that of an arm at concurrency 1. So is markup in
+the text: parsers hand back a call whose JSON the model spelt wrongly, and a server that was told no
+parser hands back every call. What no healthy model writes (another session's words, letters of
+noise) is corrupt by itself.
 """
 
 from __future__ import annotations

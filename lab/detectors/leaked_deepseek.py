@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MARKER = markers("<[｜|]tool▁(?:calls?|outputs?)▁(?:begin|end)[｜|]>", "<[｜|]tool▁sep[｜|]>")
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_deepseek(reply: Reply, context: Context) -> str | None:
     """A token of a block of calls, outside code literals. DSML is ``leaked_markup``'s."""
     return leaked(reply, _MARKER, "DeepSeek markup")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MARKER = markers(r"<\|(?:channel|message|call|return|constrain)\|>")
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_harmony(reply: Reply, context: Context) -> str | None:
     """A token of the format, outside code literals."""
     return leaked(reply, _MARKER, "harmony markup")

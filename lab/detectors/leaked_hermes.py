@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MARKER = markers("</?tool_call>")
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_hermes(reply: Reply, context: Context) -> str | None:
     """`<tool_call>` or its end, outside code literals; GLM writes it too."""
     return leaked(reply, _MARKER, "Hermes markup")

@@ -15,7 +15,7 @@ _MARKER = markers(
 )
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_kimi(reply: Reply, context: Context) -> str | None:
     """A token of a block of calls, outside code literals."""
     return leaked(reply, _MARKER, "Kimi markup")

@@ -16,7 +16,7 @@ _MARKER = markers(
 )
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_llama(reply: Reply, context: Context) -> str | None:
     """The markup of a call, or a role token, outside code literals."""
     return leaked(reply, _MARKER, "Llama markup")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lab.records import Reply
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_markup(reply: Reply, context: Context) -> str | None:
     """DSML in the visible text, in any spelling of its bars, though the reply ended by itself."""
     return leaked(reply, DSML, "DSML")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MARKER = markers(r"\[/?(?:TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]")
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_mistral(reply: Reply, context: Context) -> str | None:
     """A control token of calls, results or tools, outside code literals."""
     return leaked(reply, _MARKER, "Mistral markup")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MARKER = markers("</?tool_response>", r"<\|im_(?:start|end)\|>")
 
 
-@detector(rank=20)
+@detector(rank=20, weakness=True)
 def leaked_qwen(reply: Reply, context: Context) -> str | None:
     """`<tool_response>` or a role token, outside code literals."""
     return leaked(reply, _MARKER, "Qwen markup")

@@ -26,8 +26,10 @@ DSML = re.compile(
     rf'(?: name="[^"\n]*")?(?: string="(?:true|false)")?>|{MARKER.pattern}'
 )
 ABORT = "abort"
-BY_ITSELF = (None, "stop", "tool_calls", "function_call")  # any other reason is somebody else's
+# Reasons of a reply that ended by itself, as servers spell them; any other is somebody else's.
+BY_ITSELF = (None, "stop", "tool_calls", "function_call", "eos", "eos_token", "end_turn")
 THINK, END_THINK = "<think>", "</think>"
+_OVER = tuple(".!?:)\n\u3002\uff01\uff1f")  # with which a thought's last sentence is over
 _QUOTES = "\"'\u2018\u201c\u201e\u00ab"  # that open a quotation, straight or not
 
 
@@ -82,6 +84,24 @@ def whole(reply: Reply) -> str:
 def text_known(reply: Reply) -> bool:
     """Whether it is known what the reply had to say: of a stranger's model it is not."""
     return bool(reply.expected_text)
+
+
+def shows_thought(reply: Reply) -> bool:
+    """Whether an unknown text shows the model's thought: its server was told no reasoning parser.
+
+    A thought opens the text; of some templates the prompt opens it, so that only its end is there,
+    behind a sentence that is over or before a new line.
+    """
+    if text_known(reply) or reply.reasoning is not None:
+        return False
+    text = visible(reply)
+    if text.lstrip().startswith(THINK):
+        return True
+    if THINK in text or text.count(END_THINK) != 1:
+        return False
+    before, after = text.split(END_THINK)
+    ended = after[:1] == "\n" or (bool(after.strip()) and before.rstrip().endswith(_OVER))
+    return bool(before.strip()) and ended
 
 
 def was_cut(reply: Reply) -> bool:

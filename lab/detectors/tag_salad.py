@@ -6,7 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from lab.detectors.base import Context, detector
-from lab.detectors.surface import DSML, END_THINK, THINK, excerpt, meant, prose, text_known
+from lab.detectors.surface import (
+    DSML,
+    END_THINK,
+    THINK,
+    excerpt,
+    meant,
+    prose,
+    shows_thought,
+    text_known,
+    was_cut,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,14 +38,19 @@ _THOUGHT = re.compile("</?think>")
 _PARENT = {"tool_calls": None, "invoke": "tool_calls", "parameter": "invoke"}
 
 
-@detector(rank=26)
+@detector(rank=26, weakness=True)
 def tag_salad(reply: Reply, context: Context) -> str | None:
-    """A DSML or think tag that is not spelt, closed or nested as the format has it."""
+    """A DSML or think tag that is not spelt, closed or nested as the format has it. Of an unknown
+    text one that was cut is no evidence, nor are the tags of a thought that nobody parsed.
+    """
+    if was_cut(reply) and not text_known(reply):
+        return None
     text = prose(reply)
+    thought = [] if shows_thought(reply) else [it[0] for it in meant(reply, text, _THOUGHT)]
     return (
         _misspelt(reply, text)
         or _unbalanced(found[0] for found in meant(reply, text, _TAG))
-        or _thought([found[0] for found in meant(reply, text, _THOUGHT)])
+        or _thought(thought)
     )
 
 

@@ -41,8 +41,8 @@ def read_arm_verdicts(db: DuckDBPyConnection, run: str) -> list[ArmVerdict]:
     boots = _boots(db, run)
     found = db.execute(
         "SELECT a.arm, a.name, a.settings, a.history_digest, a.wall_s, a.virtual_s, v.ci95_low,"
-        f" v.ci95_high, v.missed_low, v.missed_high, {own} FROM verdicts v JOIN arms a USING (run, arm)"
-        " WHERE run = ? ORDER BY arm",
+        f" v.ci95_high, v.missed_low, v.missed_high, {own} FROM verdicts v"
+        " JOIN arms a USING (run, arm) WHERE run = ? ORDER BY arm",
         [run],
     ).fetchall()
     return [replace(r.arm_verdict_of(row), boot=boots.get(arm)) for arm, *row in found]

@@ -97,6 +97,31 @@ def test_markup_that_it_does_not_quote_has_leaked(marker: str) -> None:
     assert found(f"A call: {marker}{{}}", finish_reason="length")[0].kind == "unfinished"
 
 
+@pytest.mark.parametrize(
+    "thought",
+    [
+        "<think>\nThe user asks me to call",
+        "<think>\nI should close it with </think>.\n</think>\n\nHello",
+        "<think>\nThe user wants\n</think>\n\n<think>\n\n</think>\nok",
+        "The user wants it.</think>I will answer.",
+        "The user wants it\n</think>\n\nAnswer",
+    ],
+)
+def test_a_thought_that_no_parser_took_is_no_damage(thought: str) -> None:
+    assert found(thought) == []
+    assert [it.kind for it in found(thought, finish_reason="length")] == ["unfinished"]
+
+
+@pytest.mark.parametrize("text", ["\n<|im_start|>\n<|im_end|>\n", "<invoke>\n<arg>1</arg>\n"])
+def test_markup_alone_on_its_line_may_be_what_the_model_was_asked_for(text: str) -> None:
+    assert {it.kind for it in found(f"The tokens are:{text}")} == {"missed"}
+
+
+@pytest.mark.parametrize("reason", ["eos", "end_turn", "eos_token"])
+def test_servers_spell_the_end_of_a_reply_in_several_ways(reason: str) -> None:
+    assert found("hello", finish_reason=reason) == []
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
