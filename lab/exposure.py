@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 FOREIGN = "server"  # the event that names somebody else's server: where its arm was driven
 GENERATOR = "generator"  # the remark that says how late the driver's own loop ran
 FLUSHED = "cache_flush"  # the remark that says whether a server's caches were emptied before
-WARNS = (GENERATOR, FLUSHED)  # remarks whose `warning` is said of their arm, unless it is empty
+COUNTED = "server_counts"  # the remark that says whether what a server counts is known
+WARNS = (GENERATOR, FLUSHED, COUNTED)  # remarks whose `warning`, if any, is said of their arm
 VIOLATION, FAULT = "violation:", "fault:"
 # What an engine may have wrong that destroys no row: it stands beside the violations, and makes no
 # arm corrupt.

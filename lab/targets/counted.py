@@ -1,15 +1,16 @@
 """What a server counted while an arm ran: its own metrics, before and after, under our names.
 
 One rule: a counter that the server does not have is not there; one that it has and that did not
-move is a zero.
+move is a zero; of one that was not read before and after, on one server, nothing is known.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from lab.profiles.readback import Readback
 from lab.targets.documents import INFO, fetched, read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from lab.launching.servers import Server
     from lab.profiles import Profile
@@ -30,6 +31,19 @@ KVLAB = "kvlab"
 SERIES = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 MAXIMUM = "largest:"  # of our engine's counters those that only rise to a limit
+Reading = Mapping[str, Mapping[str, float]]  # counters by where they were read; an unread one lacks
+TIMES = 2  # each time; whoever answers behind one address, two of them count differently
+ALONE = {"Connection": "close"}  # or the same one of them would answer for ever
+NOT_BEFORE, NOT_AFTER = "was not read before the arm", "was not read after the arm"
+FELL = "fell: the server began anew, or several answer at one address"
+
+
+@dataclass(frozen=True)
+class Rose:
+    """By how much each counter rose, and why some are not known: empty where all are."""
+
+    counters: Mapping[str, int]
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,38 +55,48 @@ class Counting:
     profile: Profile | None
     maker: str
 
-    async def read(self) -> dict[str, float]:
-        """Our counters as the server has them now."""
+    async def read(self) -> list[Reading]:
+        """Our counters as the server has them now, ``TIMES`` over."""
+        return [await self._read() for _ in range(TIMES)]
+
+    async def _read(self) -> Reading:
         if self.maker == KVLAB:
-            return await own_counters(self.http)
+            told = await own_counters(self.http)
+            return {} if told is None else {INFO[0]: told}
         known = self.profile or _shipped(self.maker)
-        if known is None:
-            return {}
-        nodes, urls = known.exposure.nodes, self.server.urls
-        found = await counters(self.http, known.exposure, [urls.get(node, "") for node in nodes])
-        if self.profile is not None:
-            for node in nodes or (known.endpoint,):
-                _add(found, self._logged(known.exposure, node))
+        return {} if known is None else await self._of_a_profile(known)
+
+    async def _of_a_profile(self, known: Profile) -> Reading:
+        """Those of each node that counts, and of its log."""
+        exposure, found = known.exposure, {}
+        nodes = exposure.nodes or (known.endpoint,)
+        urls = [self.server.urls.get(node, "") for node in exposure.nodes] or [""]
+        for url in dict.fromkeys(urls) if exposure.counters else ():
+            told = await _counters(self.http, exposure, url)
+            if told is not None:
+                found[url + exposure.path] = told
+        for node in nodes if self.profile is not None and exposure.logs else ():
+            found[f"the log of {node}"] = self._logged(exposure, node)
         return found
 
-    def _logged(self, exposure: Exposure, node: str) -> dict[str, int]:
+    def _logged(self, exposure: Exposure, node: str) -> dict[str, float]:
         log = self.server.logs.get(node)
-        if not exposure.logs or log is None or not log.exists():
+        if log is None or not log.exists():
             return {}
-        return exposure.of_log(log.read_text(errors="replace"))
+        return dict(exposure.of_log(log.read_text(errors="replace")))
 
 
-async def counters(
-    http: httpx.AsyncClient, exposure: Exposure, urls: Sequence[str] = ()
-) -> dict[str, float]:
-    """The counters of a profile, over all of ``urls``; of none: of the server that answers."""
+async def _counters(
+    http: httpx.AsyncClient, exposure: Exposure, url: str
+) -> dict[str, float] | None:
+    """The counters of a profile as the server at ``url`` has them; None where it does not say."""
+    answer = await fetched(http, url + exposure.path, ALONE)
+    if answer is None or answer.status_code != httpx.codes.OK:
+        return None
     found: dict[str, float] = {}
-    for url in dict.fromkeys(urls or ("",)) if exposure.counters else ():
-        answer = await fetched(http, url + exposure.path)
-        if answer is not None and answer.status_code == httpx.codes.OK:
-            read = _prometheus if exposure.form == "prometheus" else _json
-            for name, value in read(answer.text, exposure.counters):
-                _add(found, {name: value})
+    read = _prometheus if exposure.form == "prometheus" else _json
+    for name, value in read(answer.text, exposure.counters):
+        _add(found, {name: value})
     return found
 
 
@@ -88,21 +112,47 @@ def _shipped(maker: str) -> Profile | None:
     return load_profile(maker) if maker in known() else None
 
 
-async def own_counters(http: httpx.AsyncClient) -> dict[str, float]:
-    """All counters of a `kvlab serve`, the ledger's too: what an arm in this process would have."""
-    told = Readback(key="counters").of_json(read_json(await fetched(http, INFO[0])))
+async def own_counters(http: httpx.AsyncClient) -> dict[str, float] | None:
+    """All counters of a `kvlab serve`, the ledger's too: what an arm in this process would have.
+    None where it does not say.
+    """
+    told = Readback(key="counters").of_json(read_json(await fetched(http, INFO[0], ALONE)))
     if not isinstance(told, dict):
-        return {}
+        return None
     names = (*ALWAYS_SAID, *(name for names in EXERCISED_BY.values() for name in names))
     zeros = {name: 0.0 for name in names if name != "clients_left"}  # the driver's own
     counted = {name: n for name, n in told.items() if isinstance(n, int | float)}
     return zeros | {name: n for name, n in counted.items() if not name.startswith(MAXIMUM)}
 
 
-def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, int]:
-    """By how much each counter rose; a server that began anew counts from zero."""
-    rose = {name: value - before.get(name, 0) for name, value in after.items()}
-    return {name: round(n if n >= 0 else after[name]) for name, n in rose.items()}
+def moved(before: Sequence[Reading], after: Sequence[Reading]) -> Rose:
+    """By how much each counter rose, over all that was read before and after; where some of it was
+    not, a sum of zero is no zero, and is left out.
+    """
+    rose: dict[str, float] = {}
+    unknown: dict[str, str] = {}
+    for place in dict.fromkeys(key for reading in (*before, *after) for key in reading):
+        was, came = _at(place, before), _at(place, after)
+        if why := _unknown(was, came):
+            unknown[place] = why
+        else:
+            _add(rose, {name: n - was[-1].get(name, 0) for name, n in came[0].items()})
+    sure = {name: round(n) for name, n in rose.items() if n or not unknown}
+    warning = "; ".join(f"{place} {why}" for place, why in unknown.items())
+    return Rose(sure, f"the server's counts are not known: {warning}" if warning else "")
+
+
+def _at(place: str, readings: Sequence[Reading]) -> list[Mapping[str, float]]:
+    return [reading[place] for reading in readings if place in reading]
+
+
+def _unknown(was: list[Mapping[str, float]], came: list[Mapping[str, float]]) -> str:
+    """Why what rose is not known; empty where it is."""
+    if not was or not came:
+        return NOT_AFTER if was else NOT_BEFORE
+    steps = pairwise([*was, *came])
+    fell = any(after.get(name, 0) < n for earlier, after in steps for name, n in earlier.items())
+    return FELL if fell else ""
 
 
 def _prometheus(text: str, wanted: Mapping[str, str]) -> Iterator[tuple[str, float]]:

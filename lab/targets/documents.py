@@ -50,10 +50,12 @@ async def documents(http: httpx.AsyncClient, more: Iterable[str] = ()) -> dict[s
     return found
 
 
-async def fetched(http: httpx.AsyncClient, url: str) -> httpx.Response | None:
+async def fetched(
+    http: httpx.AsyncClient, url: str, headers: Mapping[str, str] | None = None
+) -> httpx.Response | None:
     """The answer to a GET; None where none came in time."""
     try:
-        return await http.get(url, timeout=PATIENCE_S)
+        return await http.get(url, headers=headers, timeout=PATIENCE_S)
     except httpx.HTTPError:
         return None
 

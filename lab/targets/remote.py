@@ -22,7 +22,7 @@ from lab.driver.lag import Lag, achieved_per_s, configured_per_s, warning, watch
 from lab.driver.throttle import Capped
 from lab.driver.url import client
 from lab.errors import TargetError, UserError
-from lab.exposure import FLUSHED, FOREIGN, GENERATOR
+from lab.exposure import COUNTED, FLUSHED, FOREIGN, GENERATOR
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.bundled import load_of
@@ -139,7 +139,10 @@ class _Run:
         if self.died is not None:
             self.log.emit("engine_died", error=self.key.scrub_cut(self.died))
         else:
-            self._count(moved(before, await counting.read()))
+            rose = moved(before, await counting.read())
+            if rose.warning:
+                self.log.remark(COUNTED, warning=rose.warning)
+            self._count(rose.counters)
 
     async def _last_words(self) -> str | None:
         """What a launched server ended of: its connections close a moment before it is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from lab.profiles import load_profile
 from lab.records import ArmHistory
 from lab.targets.counted import moved
 from lab.targets.remote import run_remote
-from tests.lab.driver.sick import CARD, DONE, Caller, event, says, sick
+from tests.lab.driver.sick import CARD, DONE, Caller, Tell, event, says, sick, well
 from tests.lab.targets.remotes import server, stranger_task
 
 METRICS = """# HELP vllm:prefix_cache_hits_total Tokens.
@@ -124,12 +125,78 @@ def test_what_a_profile_s_logs_say_is_counted_too(tmp_path: Path) -> None:
     assert judge_arm(history)[0].violations == {"kv_canary": 2}
 
 
-def test_a_server_that_began_anew_counts_from_zero() -> None:
-    assert moved({"a": 9, "b": 5, "gone": 1}, {"a": 12, "b": 2, "new": 4.0}) == {
-        "a": 3,
-        "b": 2,
-        "new": 4,
-    }
+def test_a_counter_that_was_not_there_before_rose_from_zero() -> None:
+    rose = moved([{"m": {"a": 9}}], [{"m": {"a": 12, "new": 4.0}}])
+    assert (rose.counters, rose.warning) == ({"a": 3, "new": 4}, "")
+
+
+@pytest.mark.parametrize("later", [{"a": 2}, {}])
+def test_what_a_server_that_began_anew_counts_is_not_the_arm_s(later: dict[str, float]) -> None:
+    rose = moved([{"m": {"a": 5}}], [{"m": later | {"b": 7}}])
+    assert rose.counters == {} and "not known: m fell: " in rose.warning
+
+
+def test_where_one_node_was_not_read_the_other_s_zero_is_no_zero() -> None:
+    before = [{"one": {"a": 1, "b": 1}}, {}]
+    after = [{"one": {"a": 1, "b": 3}, "other": {"a": 70, "b": 70}}]
+    rose = moved(before, after)
+    assert rose.counters == {"b": 2}
+    assert rose.warning.endswith(": other was not read before the arm")
+
+
+def late(times: int) -> Tell:
+    """Metrics that are not there for so many reads, and tell of what was long before us."""
+    left = [503] * times
+
+    async def tell(caller: Caller) -> None:
+        status = left.pop() if left else 200
+        await caller.whole(f"{status} so", METRICS.format(hits=9, corrupted=3).encode())
+
+    return tell
+
+
+@pytest.mark.parametrize(("times", "said"), [(1, ""), (2, "not read before"), (9, "")])
+def test_what_a_server_counted_before_the_first_read_is_not_the_arm_s(
+    times: int, said: str
+) -> None:
+    documents = {"/v1/models": {"data": [CARD | {"owned_by": "vllm"}]}, "/metrics": late(times)}
+    with sick(well, documents) as it:
+        history = run_remote(stranger_task(turns=1), server(it.url))
+    verdict, _ = judge_arm(history)
+    assert (verdict.verdict, verdict.violations) == ("clean", {})
+    assert said in verdict.reason and bool(said) == bool(verdict.reason)
+
+
+def test_of_replicas_behind_one_address_nothing_is_counted() -> None:
+    reads = itertools.count()
+
+    async def either(caller: Caller) -> None:
+        n = 3 * (next(reads) % 2)
+        await caller.whole("200 OK", METRICS.format(hits=n, corrupted=n).encode())
+
+    documents = {"/v1/models": {"data": [CARD | {"owned_by": "vllm"}]}, "/metrics": either}
+    with sick(well, documents) as it:
+        history = run_remote(stranger_task(turns=1), server(it.url))
+        asked = [caller.headers for caller in it.heard if caller.path == "/metrics"]
+    verdict, _ = judge_arm(history)
+    assert (verdict.verdict, history.counters) == ("clean", {})
+    assert "/metrics fell: the server began anew, or several answer" in verdict.reason
+    assert {headers["Connection"] for headers in asked} == {"close"}
+
+
+def test_a_launched_pair_whose_one_node_was_not_read_tells_of_the_other_alone() -> None:
+    profile = load_profile("sglang_pd")
+    counting = {"sglang:num_transfer_failed_reqs_total": "failed_transfers"}
+    exposure = profile.exposure.model_copy(update={"counters": counting, "logs": {}})
+    told = b"sglang:num_transfer_failed_reqs_total 70"
+    with sick(well, {"/metrics": told}) as prefill, sick(well) as it:
+        it.tell = answering({"/metrics": told}, {})
+        theirs = server(it.url, urls={"prefill": prefill.url, "decode": it.url, "router": it.url})
+        mine = profile.model_copy(update={"exposure": exposure})
+        history = run_remote(stranger_task(turns=1), theirs, mine)
+    assert history.counters == {}
+    said = f"the server's counts are not known: {it.url}/metrics was not read before the arm"
+    assert said in judge_arm(history)[0].reason
 
 
 @pytest.mark.parametrize(("counters", "never"), [({}, []), ({"prefix_hits": 0}, ["radix"])])
