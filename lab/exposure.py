@@ -21,7 +21,8 @@ FOREIGN = "server"  # the event that names somebody else's server: where its arm
 GENERATOR = "generator"  # the remark that says how late the driver's own loop ran
 FLUSHED = "cache_flush"  # the remark that says whether a server's caches were emptied before
 COUNTED = "server_counts"  # the remark that says whether what a server counts is known
-WARNS = (GENERATOR, FLUSHED, COUNTED)  # remarks whose `warning`, if any, is said of their arm
+UNHEARD = "server_unheard"  # the remark that a server did not answer after its arm
+WARNS = (GENERATOR, FLUSHED, COUNTED, UNHEARD)  # whose `warning`, if any, is said of their arm
 VIOLATION, FAULT = "violation:", "fault:"
 # What an engine may have wrong that destroys no row: it stands beside the violations, and makes no
 # arm corrupt.

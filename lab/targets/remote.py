@@ -22,7 +22,7 @@ from lab.driver.lag import Lag, achieved_per_s, configured_per_s, warning, watch
 from lab.driver.throttle import Capped
 from lab.driver.url import client
 from lab.errors import TargetError, UserError
-from lab.exposure import COUNTED, FLUSHED, FOREIGN, GENERATOR
+from lab.exposure import COUNTED, FLUSHED, FOREIGN, GENERATOR, UNHEARD
 from lab.planned import announce
 from lab.records import NO_DIGEST, ArmHistory
 from lab.targets.bundled import load_of
@@ -32,7 +32,6 @@ from lab.targets.documents import (
     MODELS,
     Unreachable,
     documents,
-    fetched,
     maker,
     served_models,
 )
@@ -40,6 +39,7 @@ from lab.targets.effective import Setting, model_served, settings_read
 from lab.targets.fault_log import FaultLog
 from lab.targets.flushing import flushed
 from lab.targets.keys import secret
+from lab.targets.living import UNANSWERED, answers, died_of
 from lab.targets.probed import another_model
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ EXTRA: Mapping[str, Mapping[str, Any]] = {
     KVLAB: OURS,
     "sglang": {"return_cached_tokens_details": True},
 }
-LAST_WORDS = 40  # looks, 50 ms apart, at a launched server that does not answer any more
 LOOK_S, GRACE_S = 0.5, 1.0  # between two looks at its processes; for errors that come of a death
 
 
@@ -134,23 +133,18 @@ class _Run:
         self.wall_s = clock.now()
         self._say_how_late(lateness.read())
         faults.tell(self.log)
-        if self.died is None and await fetched(http, MODELS) is None:
-            self.died = await self._last_words() or "it does not answer any more"
+        answered = self.died is None and await answers(http)
+        if self.died is None and not answered:
+            self.died = await died_of(self.server, self.recorder.replies())
         if self.died is not None:
             self.log.emit("engine_died", error=self.key.scrub_cut(self.died))
-        else:
-            rose = moved(before, await counting.read())
-            if rose.warning:
-                self.log.remark(COUNTED, warning=rose.warning)
-            self._count(rose.counters)
-
-    async def _last_words(self) -> str | None:
-        """What a launched server ended of: its connections close a moment before it is gone."""
-        for _ in range(LAST_WORDS if self.server.commands else 1):
-            if (died := self.server.died()) is not None:
-                return died
-            await clock.sleep(0.05)
-        return None
+            return
+        if not answered:
+            self.log.remark(UNHEARD, warning=UNANSWERED)
+        rose = moved(before, await counting.read() if answered else [])
+        if rose.warning:
+            self.log.remark(COUNTED, warning=rose.warning)
+        self._count(rose.counters)
 
     def _paths(self) -> list[str]:
         """The documents of the node that answers that the profile reads settings from."""
