@@ -45,7 +45,8 @@ def test_vllm_is_served_with_its_own_flags() -> None:
     settings = {"prefix_caching": False, "enforce_eager": True, "max_num_seqs": 8}
     extra = "--reasoning-parser qwen3"
     assert lines("vllm", settings, extra_args=extra, **MODEL) == [
-        "VLLM_SERVER_DEV_MODE=1 vllm serve Qwen/Qwen2-0.5B --host 127.0.0.1 --port 30000 "
+        "VLLM_SERVER_DEV_MODE=1 VLLM_HTTP_TIMEOUT_KEEP_ALIVE=60 "
+        "vllm serve Qwen/Qwen2-0.5B --host 127.0.0.1 --port 30000 "
         "--enable-auto-tool-choice --tool-call-parser hermes "
         "--no-enable-prefix-caching --enforce-eager --max-num-seqs 8 --reasoning-parser qwen3"
     ]
