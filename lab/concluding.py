@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lab.again import told_again
@@ -12,6 +13,7 @@ from lab.detectors.surface import finished
 from lab.exposure import WARNS, faults, is_foreign, unexercised, violations
 from lab.remedies import explained
 from lab.targets.base import ENDED
+from lab.unparsed import no_reasoning_parser
 from lab.wedge import wedge
 
 if TYPE_CHECKING:
@@ -22,41 +24,57 @@ if TYPE_CHECKING:
 NAMED = 3  # reasons that are told in full
 
 
-def conclude(looked: Looked, missed: Missed, hint: str = "") -> tuple[str, str]:
+@dataclass(frozen=True)
+class Beside:
+    """What is known of an arm from the other ones: of its ``corrupt`` replies, that its server has
+    no ``parser``, and what its ``cache`` held before it began. Empty where there is nothing to say.
+    """
+
+    corrupt: str = ""
+    parser: str = ""
+    cache: str = ""
+
+
+def conclude(looked: Looked, missed: Missed, beside: Beside = Beside()) -> tuple[str, str]:
     """The verdict, and one phrase of reason where the numbers do not say it.
 
     What failed failed, whatever the server ran with: the reason then tells that it was not this
-    configuration. ``hint`` is what else is known of replies that are corrupt.
+    configuration.
     """
-    verdict, reason = _concluded(looked, missed, hint)
+    verdict, reason = _concluded(looked, missed, beside)
     other = not_effective(looked.history)
     if other and other not in reason:
         reason = f"{other}; {reason}" if reason else other
     return verdict, reason
 
 
-def _concluded(looked: Looked, missed: Missed, hint: str) -> tuple[str, str]:
+def _concluded(looked: Looked, missed: Missed, beside: Beside) -> tuple[str, str]:
     """The verdict on what happened."""
     history, findings, twin = looked.history, looked.findings, looked.twin
     broken, stuck = violations(history.counters), wedge(history) or ""
     if looked.corrupt:
-        return "corrupt", _joined(stuck, hint)
+        return "corrupt", _joined(stuck, beside.corrupt, missed.reason)
     if broken:
         who = "the server's own count" if is_foreign(history) else "the ledger"
-        return "corrupt", _joined(f"no reply shows it, {who} does: {', '.join(broken)}", stuck)
+        told = f"no reply shows it, {who} does: {', '.join(broken)}"
+        return "corrupt", _joined(told, stuck, missed.reason)
+    if beside.parser:
+        return "parser_fault", beside.parser
     if missed.verdict == "corrupt":
-        return "corrupt", _joined(missed.reason, stuck)
+        return "corrupt", _joined(missed.reason, stuck, beside.cache)
     if faults := named(findings, Kind.PARSER_FAULT):
-        return "parser_fault", next(iter(faults.values())).detail
+        return "parser_fault", _joined(next(iter(faults.values())).detail, missed.reason)
     if stuck:
-        return "wedged", stuck
+        return "wedged", _joined(stuck, missed.reason)
     if twin is not None and twin.history_digest != history.history_digest:
-        return "nondeterministic", f"{twin.name!r} is equal in all settings and went otherwise"
+        said = f"{twin.name!r} is equal in all settings and went otherwise"
+        return "nondeterministic", _joined(said, missed.reason)
     if drifted := named(findings, Kind.NONDETERMINISTIC):
-        return "nondeterministic", told_again(history) or next(iter(drifted.values())).detail
+        said = told_again(history) or next(iter(drifted.values())).detail
+        return "nondeterministic", _joined(said, missed.reason)
     missing = _missing(history, findings)
     unsure = missing or missed.verdict == "inconclusive"
-    said = _joined(missing, missed.reason, _beside(history))
+    said = _joined(missing, missed.reason, _beside(history), beside.cache)
     return "inconclusive" if unsure else "clean", said
 
 
@@ -77,6 +95,7 @@ def _beside(history: ArmHistory) -> str:
     parts += [str(it["warning"]) for _, kind, it in history.events if kind in WARNS]
     if history.settings.get("ledger") == "off":
         parts.append("the ledger was off: judged by replies alone")
+    parts.append(no_reasoning_parser(history))
     return "; ".join(filter(None, parts))
 
 

@@ -4,13 +4,15 @@ An arm's verdict is the first that holds:
 
 ``corrupt``           a reply that was due has a wrong text, or the ledger saw a row destroyed; or
                       the model, whose texts nobody knows, misses more than its control (`misses`)
-``parser_fault``      the texts are right and some were parsed otherwise than they read
+``parser_fault``      the texts are right and some were parsed otherwise than they read; or a server
+                      shows nearly every call as text, one at a time, too
 ``wedged``            the clock stalled, the engine said that it makes no progress, or a client
                       waited in vain while nothing at all went on
-``nondeterministic``  an arm of equal configuration and seed has another history, or the same
-                      question another reply
+``nondeterministic``  an arm of equal configuration and seed, by a virtual clock, has another
+                      history, or the same question another reply
 ``inconclusive``      replies are missing, a detector failed, a server does not run with what it
-                      was asked to, a toggle was never exercised, or misses have no control
+                      was asked to, a toggle was never exercised, or misses have no control, or may
+                      be more than it has, or are more than another arm's
 ``clean``             every reply that was due came, and is right or no worse than the control's;
                       its reason tells how many tries failed before, which faults the engine had
                       meanwhile, and what was missed
@@ -30,7 +32,8 @@ from dataclasses import replace
 from typing import Any
 
 from lab.asking import unlike_its_file
-from lab.concluding import conclude
+from lab.caches import asked_before
+from lab.concluding import Beside, conclude
 from lab.copies import stored_geometry
 from lab.expecting import Expect, expected_verdict, expected_violations
 from lab.exposure import boot_of, exposure, faults, is_foreign, violations
@@ -38,9 +41,18 @@ from lab.joins import joined
 from lab.looked import Looked, by_detector, look, sessions
 from lab.mismatches import mismatches
 from lab.misses import Missed, as_alone, misses
-from lab.records import ArmHistory, ArmVerdict, Asked, Comparison, Finding, RunVerdict
+from lab.records import (
+    NO_DIGEST,
+    ArmHistory,
+    ArmVerdict,
+    Asked,
+    Comparison,
+    Finding,
+    RunVerdict,
+)
 from lab.rooms import counted, failures
 from lab.stats import fisher, newcombe, wilson
+from lab.unparsed import no_tool_parser
 
 NOTHING = ("clean", "inconclusive")  # verdicts that show no failure
 
@@ -61,7 +73,7 @@ def judge_run(
     verdicts = [
         replace(verdict, caveat=_caveat(verdict, one.history, how))
         for one, missed in zip(looked, misses(looked), strict=True)
-        for verdict in [_verdict(one, missed, as_alone(one, looked), expect)]
+        for verdict in [_verdict(one, missed, _beside(one, looked), expect)]
     ]
     return RunVerdict(
         run=run,
@@ -79,13 +91,19 @@ def judge_arm(
 ) -> tuple[ArmVerdict, list[Finding]]:
     """One arm by itself; ``twin`` is an arm that must have the same history."""
     looked = look(history, twin)
-    return _verdict(looked, misses([looked])[0], "", expect), looked.findings
+    return _verdict(looked, misses([looked])[0], Beside(), expect), looked.findings
 
 
-def _verdict(looked: Looked, missed: Missed, hint: str, expect: Expect | None) -> ArmVerdict:
+def _beside(looked: Looked, arms: Sequence[Looked]) -> Beside:
+    """What the other arms tell of one."""
+    cache = asked_before(looked.history, [it.history for it in arms])
+    return Beside(as_alone(looked, arms), no_tool_parser(looked, arms), cache)
+
+
+def _verdict(looked: Looked, missed: Missed, beside: Beside, expect: Expect | None) -> ArmVerdict:
     """What is concluded, and every number behind it."""
     history, corrupt, judged = looked.history, sessions(looked.corrupt), len(looked.judged)
-    verdict, reason = conclude(looked, missed, hint)
+    verdict, reason = conclude(looked, missed, beside)
     return ArmVerdict(
         name=history.name,
         settings=history.settings,
@@ -99,6 +117,7 @@ def _verdict(looked: Looked, missed: Missed, hint: str, expect: Expect | None) -
         unfinished=len(looked.unfinished()),
         rate=len(corrupt) / judged if judged else 0.0,
         ci95=wilson(len(corrupt), judged),
+        ci95_missed=wilson(missed.missed, judged),
         outcomes=by_detector(looked.corrupt),
         missed=by_detector(looked.missed),
         control=missed.control,
@@ -120,14 +139,20 @@ def _verdict(looked: Looked, missed: Missed, hint: str, expect: Expect | None) -
 
 
 def compare(a: ArmVerdict, b: ArmVerdict) -> Comparison:
-    """Session rates side by side: Fisher's p, Newcombe's interval of a minus b."""
+    """Session rates side by side: Fisher's p, Newcombe's interval of a minus b; the same of wrong
+    sessions where one of them missed any.
+    """
     counts = (a.sessions_corrupt, a.sessions_judged, b.sessions_corrupt, b.sessions_judged)
+    wrong = (a.sessions_wrong, a.sessions_judged, b.sessions_wrong, b.sessions_judged)
+    missed = a.sessions_missed or b.sessions_missed
     return Comparison(
         a=a.name,
         b=b.name,
         test="fisher",
         p_value=fisher(*counts),
         difference_ci95=newcombe(*counts),
+        p_value_missed=fisher(*wrong) if missed else None,
+        difference_ci95_missed=newcombe(*wrong) if missed else None,
     )
 
 
@@ -141,8 +166,12 @@ def _caveat(verdict: ArmVerdict, history: ArmHistory, how: Asked | None) -> str:
 
 
 def _twin(index: int, histories: Sequence[ArmHistory]) -> ArmHistory | None:
-    """An earlier arm with the same settings and number of sessions, hence the same history."""
+    """An earlier arm with the same settings and number of sessions, hence the same history; none
+    by a wall clock, or of a server that owes nobody the same batches.
+    """
     mine = histories[index]
+    if is_foreign(mine) or mine.history_digest == NO_DIGEST:
+        return None
     for other in histories[:index]:
         if other.sessions == mine.sessions and _same(other.settings, mine.settings):
             return replace(other, events=[])

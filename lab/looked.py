@@ -42,6 +42,11 @@ class Looked:
         return {place: it for place, it in found.items() if place not in self.corrupt}
 
     @cached_property
+    def sessions_missed(self) -> frozenset[int]:
+        """The sessions in which it did, without those that are corrupt."""
+        return frozenset(sessions(self.missed) - sessions(self.corrupt))
+
+    @cached_property
     def owed(self) -> frozenset[int]:
         """The sessions that were owed a reply."""
         return frozenset(reply.session for reply in self.history.replies if reply.due)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lab.records import NO_DIGEST, Comparison
 from lab.stats import (
@@ -27,9 +27,10 @@ from lab.stats import (
 )
 
 if TYPE_CHECKING:
-    from lab.records import ArmVerdict, RunVerdict
+    from lab.records import ArmHistory, ArmVerdict, RunVerdict
     from lab.stats import Correlation, Interval
 
+OfArm = TypeVar("OfArm", "ArmVerdict", "ArmHistory")
 AGAIN = re.compile(r"(?P<of>.+) #\d+")
 WORST = ("corrupt", "parser_fault", "wedged", "nondeterministic", "inconclusive", "clean")
 ALPHA = 0.05  # below it, boots differ more than their sessions
@@ -117,7 +118,7 @@ def together(verdict: RunVerdict) -> Together | None:
     groups: dict[str, list[ArmVerdict]] = {}
     known = {arm.name: arm for arm in verdict.arms}
     for arm in verdict.arms:
-        groups.setdefault(_first(arm, known).name, []).append(arm)
+        groups.setdefault(first_of(arm, known).name, []).append(arm)
     if len(groups) == len(verdict.arms):
         return None
     arms = tuple(_repeated(parts) for parts in groups.values())
@@ -153,8 +154,8 @@ def compared(a: Repeated, b: Repeated) -> Comparison:
     return Comparison(a.arm.name, b.arm.name, test, p, _difference(a.arm, b.arm, effect))
 
 
-def _first(arm: ArmVerdict, known: Mapping[str, ArmVerdict]) -> ArmVerdict:
-    """The arm that this one repeats; itself where it repeats none."""
+def first_of(arm: OfArm, known: Mapping[str, OfArm]) -> OfArm:
+    """The arm that this one repeats, by its name; itself where it repeats none."""
     again = AGAIN.fullmatch(arm.name)
     of = known.get(again["of"]) if again else None
     return of if of is not None and of.settings == arm.settings else arm
