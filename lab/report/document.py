@@ -31,6 +31,7 @@ def document(verdict: RunVerdict) -> dict[str, Any]:
         "scenario": verdict.scenario,
         "seed": verdict.seed,
         "incomplete": verdict.incomplete or None,
+        **({"older_rules": True} if verdict.older_rules else {}),
         "wall_s": round(verdict.wall_s, 3),
         "virtual_s": round(verdict.virtual_s, 3),
         "arms": [arm_document(arm) for arm in verdict.arms],
@@ -44,7 +45,11 @@ def arm_document(arm: ArmVerdict) -> dict[str, Any]:
     """One arm; its effective settings are called ``toggles`` here. ``sessions`` were owed a reply;
     ``sessions_judged`` of them show anything, and are the n of ``rate`` and ``ci95``.
     """
-    fields = {**asdict(arm), "sessions_judged": arm.sessions_judged}
+    fields = {
+        **asdict(arm),
+        "sessions_judged": arm.sessions_judged,
+        "rate_missed": arm.rate_missed,
+    }
     return {"name": fields.pop("name"), "toggles": fields.pop("settings"), **fields}
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, RunVerdict
 
 GEOMETRY = ("pool", "tier", "order", "page_tokens", "entries", "item_bytes", "layers", "pages")
+MISSED = ("missed sessions", "missed %", "missed 95 %", "p with missed")
 COPIES = ("pool", "operation", "branch", "layout", "calls", "rows", "unit")
 RATES = (
     *("arm", "corrupt sessions", "rate", "Wilson 95 %", "Fisher p vs first"),
@@ -33,7 +34,7 @@ def rates(verdict: RunVerdict) -> Section:
     below.
     """
     shown, rows = whole(verdict), []
-    missed = ["missed sessions"] if any(a.sessions_missed for a in shown.arms) else []
+    missed = MISSED if any(arm.sessions_missed for arm in shown.arms) else ()
     booted = ["boot"] if any(arm.boot for arm in shown.arms) else []
     for arm in shown.arms:
         cells = (
@@ -43,7 +44,7 @@ def rates(verdict: RunVerdict) -> Section:
             words.percent(arm.rate),
             f"{words.interval(arm.ci95)} %",
             words.p_cell(shown, arm),
-            *(str(arm.sessions_missed) for _ in missed),
+            *(words.missed_cells(shown, arm) if missed else ()),
             f"{arm.replies_corrupt}/{arm.replies_due}",
             str(arm.unfinished),
             arm.verdict,

@@ -42,6 +42,8 @@ def _between(sweep: Sweep) -> str:
 
 def _level(sweep: Sweep, level: float) -> str:
     arm = sweep.arm(level)
+    if arm.sessions_missed:
+        return f"{level:g} ({arm.verdict}: {words.of(arm)} corrupt, {words.missed(arm)} missed)"
     bound = f", below {words.percent(arm.ci95[1])}" if not arm.sessions_corrupt else ""
     return f"{level:g} ({arm.verdict}: {words.of(arm)}{bound})"
 

@@ -49,7 +49,8 @@ HOST = {
     "load_wait_us": ("hicache", "load\nwait s"),
     "virtual_s": ("hicache", "virtual\ns"),
 }
-MISSED = "missed\nsessions"  # a column where a model of unknown texts missed anything
+# Columns where a model of unknown texts missed anything.
+MISSED = ("missed\nsessions", "missed\n%", "missed\n95 %", "p with\nmissed")
 RATES = ("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first")
 REPLIES = ("corrupt\nreplies", "unfin-\nished")
 VERDICT = ("verdict", "as\nexpected")
@@ -87,7 +88,7 @@ def ab_table(verdict: RunVerdict) -> Fitted:
     where it did.
     """
     rows, booted = [], any(arm.boot for arm in verdict.arms)
-    missed = (MISSED,) if any(arm.sessions_missed for arm in verdict.arms) else ()
+    missed = MISSED if any(arm.sessions_missed for arm in verdict.arms) else ()
     for arm in verdict.arms:
         row: list[str | Text] = [
             arm.name,
@@ -96,7 +97,7 @@ def ab_table(verdict: RunVerdict) -> Fitted:
             words.number(arm.rate),
             words.interval(arm.ci95),
             words.p_cell(verdict, arm),
-            *(str(arm.sessions_missed) for _ in missed),
+            *(words.missed_cells(verdict, arm) if missed else ()),
             f"{arm.replies_corrupt} of {arm.replies_due}",
             str(arm.unfinished),
             Text(arm.verdict, style=COLOURS.get(arm.verdict, "magenta")),

@@ -69,14 +69,21 @@ def bisections_table(bisections: Sequence[StoredBisection]) -> RenderableType:
 
 
 def outcomes_table(verdict: RunVerdict) -> RenderableType:
-    """Corrupt replies by outcome class, one column an arm."""
-    names = sorted({name for arm in verdict.arms for name, n in arm.outcomes.items() if n})
-    if not names:
+    """Corrupt replies by outcome class, then missed ones, one column an arm."""
+    rows = _by_class([arm.outcomes for arm in verdict.arms], "")
+    missed = _by_class([arm.missed for arm in verdict.arms], "missed: ")
+    if not rows and not missed:
         return Text("No corrupt reply in any arm.")
-    rows = [[name, *(str(arm.outcomes.get(name, 0)) for arm in verdict.arms)] for name in names]
     rows.append(["corrupt replies", *(str(arm.replies_corrupt) for arm in verdict.arms)])
+    if missed:
+        rows += [*missed, ["missed replies", *(str(arm.replies_missed) for arm in verdict.arms)]]
     rows.append(["replies due", *(str(arm.replies_due) for arm in verdict.arms)])
     return Fitted(["corrupt replies by class", *(arm.name for arm in verdict.arms)], rows)
+
+
+def _by_class(counts: Sequence[Mapping[str, int]], before: str) -> list[list[str]]:
+    names = sorted({name for arm in counts for name, n in arm.items() if n})
+    return [[before + name, *(str(arm.get(name, 0)) for arm in counts)] for name in names]
 
 
 def run_view(

@@ -57,6 +57,19 @@ def of(arm: ArmVerdict) -> str:
     return f"{arm.sessions_corrupt} of {arm.sessions_judged}"
 
 
+def missed(arm: ArmVerdict) -> str:
+    """``7 of 56``: sessions with a miss of those that show anything."""
+    return f"{arm.sessions_missed} of {arm.sessions_judged}"
+
+
+def missed_cells(verdict: RunVerdict, arm: ArmVerdict) -> tuple[str, ...]:
+    """What an arm missed, as a table has it: count, percent, interval, p against the first arm."""
+    pair = against_first(verdict, arm)
+    p = None if pair is None else pair.p_value_missed
+    told = "first" if arm is verdict.arms[0] else "–" if p is None else _p_told(p, pair)
+    return missed(arm), number(arm.rate_missed), interval(arm.ci95_missed), told
+
+
 def as_expected(arm: ArmVerdict) -> bool:
     """Whether verdict, violations and faults are the scenario's; also where it expects nothing."""
     silent = arm.expected is None or bool(arm.caveat)
@@ -104,6 +117,14 @@ def p_against_first(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
     return None if pair is None else pair.p_value
 
 
+def p_of_wrong(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
+    """The same of sessions that are corrupt or missed."""
+    pair = against_first(verdict, arm)
+    if pair is None:
+        return None
+    return pair.p_value if pair.p_value_missed is None else pair.p_value_missed
+
+
 def p_cell(verdict: RunVerdict, arm: ArmVerdict) -> str:
     """The same as a table has it; ``by boot`` where boots are what the test exchanges."""
     pair = against_first(verdict, arm)
@@ -111,7 +132,12 @@ def p_cell(verdict: RunVerdict, arm: ArmVerdict) -> str:
         return "first"
     if pair is None:
         return "–"
-    return f"{p_value(pair.p_value)}{'' if pair.test == 'fisher' else ' by boot'}"
+    return _p_told(pair.p_value, pair)
+
+
+def _p_told(p: float, pair: Comparison | None) -> str:
+    by_boot = pair is not None and pair.test != "fisher"
+    return f"{p_value(p)}{' by boot' if by_boot else ''}"
 
 
 def took(verdict: RunVerdict) -> str:
@@ -127,8 +153,10 @@ def note(verdict: RunVerdict, arm: ArmVerdict) -> str:
     line = f"{arm.name}: {proves(arm)}{silent(arm)}"
     pair = against_first(verdict, arm)
     if pair is not None:
-        high, low = (-100 * end for end in pair.difference_ci95)  # first minus arm, turned
-        line += f"; against the first {low:+.1f} to {high:+.1f} points"
+        ends = pair.difference_ci95_missed or pair.difference_ci95
+        high, low = (-100 * end for end in ends)  # first minus arm, turned
+        besides = " with what was missed" if pair.difference_ci95_missed else ""
+        line += f"; against the first {low:+.1f} to {high:+.1f} points{besides}"
     return f"{line}; {arm.verdict}: {arm.reason}" if arm.reason else line
 
 
@@ -144,7 +172,8 @@ def proves(arm: ArmVerdict) -> str:
     if arm.sessions_judged == 0:
         return "no session: shows nothing"
     if arm.sessions_corrupt == 0 and arm.sessions_missed:
-        return f"{of(arm)} seen corrupt, {arm.sessions_missed} missed: shows no bound"
+        rate = f"{percent(arm.rate_missed)}, 95 % {interval(arm.ci95_missed)}"
+        return f"{of(arm)} seen corrupt, {arm.sessions_missed} missed ({rate})"
     if arm.sessions_corrupt == 0 and (arm.unfinished or arm.verdict not in ("clean", "corrupt")):
         missing = f", {arm.unfinished} replies missing" if arm.unfinished else ""
         return f"{of(arm)} seen corrupt{missing}: shows no bound"
@@ -160,12 +189,18 @@ def headline(verdict: RunVerdict) -> str:
     verdict = whole(verdict)
     arms = verdict.arms
     parts = [verdict.incomplete] if verdict.incomplete else []
+    parts += [older_rules(verdict)] if verdict.older_rules else []
     if arms:
         parts += [*corrupt_part(verdict), *other_parts(arms), *clean_part(arms), *expectation(arms)]
     else:
         parts.append("no arm finished")
     sentence = "; ".join(parts) + "."
     return sentence[0].upper() + sentence[1:]
+
+
+def older_rules(verdict: RunVerdict) -> str:
+    """That a stored verdict is not what this kvlab would find."""
+    return f"judged by older rules (`kvlab judge {verdict.run}` judges anew)"
 
 
 def corrupt_part(verdict: RunVerdict) -> list[str]:
@@ -178,35 +213,40 @@ def corrupt_part(verdict: RunVerdict) -> list[str]:
     best = [
         (p, arm)
         for arm in verdict.arms
-        if arm.verdict == "clean" and (p := p_against_first(verdict, arm)) is not None
+        if arm.verdict == "clean" and (p := p_of_wrong(verdict, arm)) is not None
     ]
     first = verdict.arms[0]
-    if first.verdict != "corrupt" or not first.sessions_corrupt or not best:
+    if first.verdict != "corrupt" or not first.sessions_wrong or not best:
         return [who + more]
     p, arm = min(best, key=lambda pair: pair[0])
-    return [f"{who}{more}, {quoted(arm)} {of(arm)} ({p_is(p)})"]
+    return [f"{who}{more}, {quoted(arm)} {arm.sessions_wrong} of {arm.sessions_judged} ({p_is(p)})"]
 
 
 def corrupts(arm: ArmVerdict) -> str:
     """One arm that corrupts: its sessions, what it misses, or that only the ledger saw it."""
     if arm.sessions_corrupt == 0 and arm.sessions_missed and not arm.violations:
-        many = f"{arm.sessions_missed} of {arm.sessions_judged} sessions"
+        many = f"{missed(arm)} sessions ({percent(arm.rate_missed)})"
         return f'{quoted(arm)} misses calls in {many}, more than its control "{arm.control}"'
     if arm.sessions_corrupt == 0:
         seen = arm.sessions_judged
         return f"{quoted(arm)} destroys rows, though no reply of {seen} sessions shows it"
-    return f"{quoted(arm)} corrupts {of(arm)} sessions ({percent(arm.rate)})"
+    besides = f" and misses calls in {arm.sessions_missed} more" if arm.sessions_missed else ""
+    return f"{quoted(arm)} corrupts {of(arm)} sessions ({percent(arm.rate)}){besides}"
 
 
 def other_parts(arms: Sequence[ArmVerdict]) -> list[str]:
     """One clause for each verdict that is neither corrupt nor clean."""
     parts = []
     for kind in OTHERS:
-        names = [quoted(arm) for arm in arms if arm.verdict == kind]
+        names = [_with_misses(arm) for arm in arms if arm.verdict == kind]
         if names:
             more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
             parts.append(f"{kind.replace('_', ' ')}: {' and '.join(names[:NAMED])}{more}")
     return parts
+
+
+def _with_misses(arm: ArmVerdict) -> str:
+    return quoted(arm) + (f" (misses calls in {missed(arm)})" if arm.sessions_missed else "")
 
 
 def clean_part(arms: Sequence[ArmVerdict]) -> list[str]:
@@ -215,8 +255,8 @@ def clean_part(arms: Sequence[ArmVerdict]) -> list[str]:
     if not clean:
         return ["no arm is clean"]
     sessions = sum(arm.sessions_judged for arm in clean)
-    missed = sum(arm.sessions_missed for arm in clean)
-    besides = f", {missed} missed, no more than where the model is alone" if missed else ""
+    weak = sum(arm.sessions_missed for arm in clean)
+    besides = f", {weak} missed, no more than where the model is alone" if weak else ""
     verb = "is" if len(clean) == 1 else "are"
     who = "every arm is" if len(clean) == len(arms) else f"{len(clean)} of {len(arms)} arms {verb}"
     return [f"{who} clean (0 of {sessions} sessions corrupt{besides})"]
