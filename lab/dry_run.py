@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lab.targets.boots import boots
+from lab.targets.boots import Boot, boots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from lab.scenario.models import Scenario
 
 
-def dry_run(scenario: Scenario) -> dict[str, Any]:
-    """The boots of a run with their commands and arms, in order; raises `UserError`.
-
-    Ports are examples: a run takes free ones.
+def dry_run(scenario: Scenario, done: Collection[str] = ()) -> dict[str, Any]:
+    """The boots of a run with their commands and arms, in order, but for the arms that are
+    ``done``; raises `UserError`. Ports are examples: a run takes free ones.
     """
     return {
         "scenario": scenario.name,
@@ -37,9 +37,17 @@ def dry_run(scenario: Scenario) -> dict[str, Any]:
                     for command in boot.commands
                 ],
             }
-            for number, boot in enumerate(boots(scenario), start=1)
+            for number, boot in enumerate(_left(scenario, done), start=1)
         ],
     }
+
+
+def _left(scenario: Scenario, done: Collection[str]) -> Iterator[Boot]:
+    """The boots of which an arm is left, with these arms alone."""
+    for boot in boots(scenario):
+        arms = tuple(arm for arm in boot.arms if arm.name not in done)
+        if arms:
+            yield replace(boot, arms=arms)
 
 
 def dry_run_lines(document: Mapping[str, Any]) -> Iterator[str]:

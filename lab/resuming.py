@@ -1,4 +1,7 @@
-"""A run that ended before its last arm, and how it goes on. One rule: only as it began."""
+"""A run that ended before its last arm, and how it goes on. One rule: only as it began.
+
+An arm whose target failed is stored, for what it served is worth a look; it is run again.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,35 @@ import shlex
 from typing import TYPE_CHECKING
 
 from lab.errors import Interrupted, UserError
-from lab.store import RunStatus
+from lab.store import RunStatus, open_results
+from lab.targets import failure
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lab.scenario.models import Scenario
     from lab.store import Results
 
 
 def taken_up(results: Results, scenario: Scenario, named: str) -> str:
     """The stored run, running again; raises `UserError` where it cannot go on as it began."""
+    run = _checked(results, scenario, named)
+    results.resume_run(run)
+    return run
+
+
+def kept(results: Results, run: str) -> frozenset[str]:
+    """The names of a run's arms that are not run again."""
+    return frozenset(arm.name for arm in results.histories(run) if failure(arm) is None)
+
+
+def kept_of(db: Path, scenario: Scenario, named: str) -> frozenset[str]:
+    """The same of a stored run that is not begun again; raises `UserError` where it cannot be."""
+    with open_results(db, create=False) as results:
+        return kept(results, _checked(results, scenario, named))
+
+
+def _checked(results: Results, scenario: Scenario, named: str) -> str:
     run = results.resolve(named)
     stored = results.run(run)
     if stored.status is RunStatus.DONE:
@@ -23,7 +46,6 @@ def taken_up(results: Results, scenario: Scenario, named: str) -> str:
     if stored.yaml != scenario.source:
         what = f"{scenario.path} is not what run {run} began with, or other options are given"
         raise UserError(f"--resume {named}: {what}; run it anew without --resume")
-    results.resume_run(run)
     return run
 
 

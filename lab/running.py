@@ -16,7 +16,7 @@ from lab.ended import incomplete
 from lab.errors import ScenarioError, TargetError, UserError
 from lab.progress import RunProgress
 from lab.report.written import write_run
-from lab.resuming import stopped, taken_up
+from lab.resuming import kept, stopped, taken_up
 from lab.scenario.checks import no_device
 from lab.scenario.loader import expectations
 from lab.store import RunStatus, open_results
@@ -98,8 +98,8 @@ def _drive(
     folder: Path,
     way: Way,
 ) -> None:
-    """Every arm that is not stored, boot by boot; no server outlives the block."""
-    stored = results.run(run).arms
+    """Every arm that is not stored whole, boot by boot; no server outlives the block."""
+    stored = kept(results, run)
     with _servers(scenario, folder / LOGS, progress.say) as servers:
         last = 0
         for boot in boots(scenario):

@@ -67,11 +67,14 @@ class Options:
         return exit_code(verdict, self.fail_on)
 
     def show(self, arms: Scenario) -> int:
-        """Print what the arms would start; the exit code."""
+        """Print what the arms would start, or what is left of a stored run; the exit code."""
         from lab.dry_run import dry_run, dry_run_lines
+        from lab.resuming import kept_of
         from lab.scenario.loader import capped
 
-        document = dry_run(capped(arms, self.sessions))
+        arms = capped(arms, self.sessions)
+        done = kept_of(self.db, arms, self.resume) if self.resume else ()
+        document = dry_run(arms, done)
         if self.as_json:
             show_json(document)
         for line in () if self.as_json else dry_run_lines(document):

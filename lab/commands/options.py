@@ -97,7 +97,7 @@ DryRun = Annotated[
 ]
 ResumeRun = Annotated[
     str | None,
-    typer.Option("--resume", metavar="RUN", help="Go on with a run: the arms it has not stored."),
+    typer.Option("--resume", metavar="RUN", help="Go on with a run: its arms that are left."),
 ]
 KeepGoing = Annotated[
     bool, typer.Option("--keep-going", help="Where a server fails, go on with the next arm.")

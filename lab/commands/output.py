@@ -143,11 +143,14 @@ def note_idle(scenario: Scenario) -> None:
 
 
 def exit_code(verdict: RunVerdict, fail_on: Sequence[str] | None) -> int:
-    """3 where a target failed and the run went on, 1 where an arm's verdict is one that the caller
-    asked to fail on.
+    """3 where a target failed and the run went on, which is said in one line; 1 where an arm's
+    verdict is one that the caller asked to fail on.
     """
     from lab.targets import failed
 
-    if any(failed(arm.reason) for arm in verdict.arms):
+    without = [arm for arm in verdict.arms if failed(arm.reason)]
+    if without:
+        of = f"the target failed in {len(without)} of {len(verdict.arms)} arms"
+        note(f"kvlab: {of}: {without[0].name!r}: {without[0].reason}")
         return 3
     return int(any(arm.verdict in (fail_on or ()) for arm in verdict.arms))

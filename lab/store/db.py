@@ -103,9 +103,14 @@ class Results(Bisections):
         return run
 
     def save_arm(self, run: str, history: ArmHistory) -> None:
-        """Everything that one arm left, in one transaction: all of it or nothing."""
+        """Everything that one arm left, in one transaction: all of it or nothing. It takes the
+        place of an arm of its name, which failed before.
+        """
         with uncollected(), transaction(self.db, str(self.path)):
-            arm = len(queries.arm_names(self.db, run))
+            arms = queries.arm_names(self.db, run)
+            arm = arms.get(history.name, len(arms))
+            if history.name in arms:
+                saves.forget_history(self.db, run, arm)
             saves.save_history(self.db, run, arm, history)
 
     def finish_run(self, run: str, status: RunStatus | str) -> None:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from lab.records import ArmHistory, ArmVerdict, Comparison, Finding
 
+OF_AN_ARM = (
+    *("arms", "sessions", "turns", "replies", "counters", "events", "rooms", "room_digests"),
+)
+
 
 def save_history(db: DuckDBPyConnection, run: str, arm: int, history: ArmHistory) -> None:
     """Every table of one arm; the caller holds the transaction."""
@@ -30,6 +34,13 @@ def save_history(db: DuckDBPyConnection, run: str, arm: int, history: ArmHistory
     insert(db, "events", key, ("at_ns", "kind", "fields"), history.events)
     insert_records(db, "rooms", key, ROOM_COLUMNS, history.rooms)
     insert(db, "room_digests", key, RoomDigest._fields, history.digests)
+
+
+def forget_history(db: DuckDBPyConnection, run: str, arm: int) -> None:
+    """Drop all that one arm left, and what was concluded about its run."""
+    forget_verdict(db, run)
+    for table in OF_AN_ARM:
+        db.execute(f"DELETE FROM {table} WHERE run = ? AND arm = ?", [run, arm])
 
 
 def forget_verdict(db: DuckDBPyConnection, run: str) -> None:

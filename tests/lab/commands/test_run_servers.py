@@ -146,6 +146,38 @@ def test_where_a_server_fails_a_run_may_go_on_and_says_3(
     said = kvlab("run", file, "--keep-going", "--json", "--db", "other.duckdb")
     assert said.code == 3
     assert [arm["verdict"] for arm in said.json["arms"]] == ["inconclusive", "clean", "clean"]
+    told = "the target failed in 1 of 3 arms: 'cached': the engine died: killed"
+    assert said.err.splitlines()[-1] == f"kvlab: {told}"
+
+
+def test_an_arm_whose_server_failed_is_run_again_in_its_place(
+    trial, kvlab, folder: Path, file: str
+) -> None:
+    trial.dies = {"cached and alone": "killed"}
+    assert kvlab("run", file).code == 3
+    assert stored(folder).arms == ("cached", "cached and alone")
+    trial.dies, trial.asked = {}, []
+    said = kvlab("run", file, "--resume", "last", "--json")
+    assert said.code == 0 and "kvlab: " not in said.err
+    assert [name for name, _, _ in trial.asked] == ORDER[1:]
+    assert [(arm["name"], arm["verdict"]) for arm in said.json["arms"]] == [
+        (name, "clean") for name in ORDER
+    ]
+
+
+def test_a_dry_run_of_a_run_that_goes_on_shows_what_is_left_of_it(
+    trial, kvlab, folder: Path, file: str
+) -> None:
+    trial.dies = {"cached and alone": "killed"}
+    kvlab("run", file)
+    trial.asked = []
+    said = kvlab("run", file, "--resume", "last", "--dry-run", "--json")
+    assert [boot["arms"] for boot in said.json["boots"]] == [["cached and alone"], ["uncached"]]
+    assert (trial.asked, stored(folder).status) == ([], RunStatus.FAILED)
+    nobody = kvlab("run", file, "--resume", "nosuch", "--dry-run")
+    assert (nobody.code, nobody.out) == (2, "") and "no run 'nosuch'" in nobody.err
+    changed = kvlab("run", file, "--resume", "last", "--dry-run", "--sessions", "3")
+    assert changed.code == 2 and " is not what run " in changed.err
 
 
 def test_ab_and_sweep_repeat_and_dry_run_as_run_does(told, kvlab, file: str) -> None:

@@ -111,6 +111,22 @@ def test_a_reopened_file_gives_histories_in_the_runs_order(tmp_path: Path) -> No
     assert stored.wall_s == pytest.approx(3 * 14.25)
 
 
+def test_an_arm_that_was_run_again_takes_the_place_of_the_one_of_its_name(tmp_path: Path) -> None:
+    _, arms = sample_run()
+    with open_results(tmp_path / "lab.duckdb") as results:
+        run, other = (results.begin_run("padded_scatter", "", seed, {}) for seed in (7, 8))
+        for arm in arms:
+            results.save_arm(run, replace(arm, replies=arm.replies[:1], stalled="it died"))
+            results.save_arm(other, arm)
+        results.save_verdict(run, run_verdict(run, arms, ARMS), {})
+        results.save_arm(run, arms[0])
+        left = results.histories(run)
+        assert [arm.name for arm in left] == list(ARMS)
+        assert left[0] == arms[0] and left[1].stalled == "it died"
+        assert results.histories(other) == arms
+        assert results.run(run).verdicts == ()
+
+
 def test_verdicts_and_findings_equal_what_was_saved_and_replace_the_earlier(tmp_path: Path) -> None:
     _, arms = sample_run()
     with open_results(tmp_path / "lab.duckdb") as results:
