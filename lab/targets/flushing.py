@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lab.profiles import Profile
 
 TRIES, PAUSE_S = 20, 0.5  # clients that left are still being forgotten by a server
-NEVER = (404, 405, 501)  # of a server that has nothing of the kind
+BUSY = (200, 400, 409, 503)  # of one that may do it yet; any other says that it never will
 
 
 async def flushed(
@@ -47,11 +47,14 @@ async def _why_not(http: httpx.AsyncClient, how: Flush, url: str) -> str:
     for _ in range(TRIES):
         try:
             answer = await http.request(how.method, url + how.path, timeout=PATIENCE_S)
+        except httpx.TimeoutException as error:
+            return failures.broken(error, 0)  # twenty of these would be minutes
         except httpx.HTTPError as error:
-            return failures.broken(error, 0)
-        why = _refused(answer)
-        if not why or answer.status_code in NEVER:
-            break
+            why = failures.broken(error, 0)
+        else:
+            why = _refused(answer)
+            if not why or answer.status_code not in BUSY:
+                break
         await clock.sleep(PAUSE_S)
     return why
 

@@ -45,6 +45,19 @@ def answers(*statuses: int, body: bytes = b"") -> Tell:
     return tell
 
 
+def hangs_up(times: int) -> Tell:
+    """No answer so many times, then one."""
+    left = [None] * times
+
+    async def tell(caller: Caller) -> None:
+        if left:
+            left.pop()
+            return caller.writer.close()
+        await caller.whole("200 OK", b"")
+
+    return tell
+
+
 def driven(name: str, path: str, tell: Tell) -> tuple[ArmHistory, list[tuple[str, str]]]:
     """An arm at a server of that profile, and the requests that it got."""
     with sick(well, {**MODELS, path: tell}) as it:
@@ -62,15 +75,25 @@ def test_a_launched_server_forgets_before_it_is_asked() -> None:
 
 
 def test_a_server_that_still_serves_somebody_is_asked_again() -> None:
-    history, heard = driven("sglang", SGLANG, answers(400, 400, 200))
-    assert heard.count(("POST", SGLANG)) == 3
+    history, heard = driven("sglang", SGLANG, answers(400, 409, 503, 200))
+    assert heard.count(("POST", SGLANG)) == 4
+    assert told(history)[0]["done"]
+
+
+def test_a_connection_that_breaks_once_is_no_refusal() -> None:
+    history, heard = driven("sglang", SGLANG, hangs_up(1))
+    assert heard.count(("POST", SGLANG)) == 2
     assert told(history)[0]["done"]
 
 
 @pytest.mark.parametrize(
     ("name", "path", "tell", "why", "times"),
     [
-        ("sglang", SGLANG, answers(404), "HTTP 404", 1),
+        *(
+            ("sglang", SGLANG, answers(no), f"HTTP {no}", 1)
+            for no in (307, 401, 403, 404, 422, 500)
+        ),
+        ("sglang", SGLANG, hangs_up(flushing.TRIES), "disconnected: ", flushing.TRIES),
         ("sglang", SGLANG, answers(400), "HTTP 400", flushing.TRIES),
         ("vllm", VLLM, answers(200, body=b'{"success": false}'), "it is still", flushing.TRIES),
     ],
