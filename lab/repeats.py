@@ -1,9 +1,12 @@
 """Repetitions of an arm, taken together. One rule: what could not differ counts once.
 
 An arm's repetitions have its settings and its name with ` #2`, ` #3` … behind it, as
-`lab.scenario.rounds` makes them. A rate is then that of all their sessions; its interval and its
-test take a boot for the unit where boots differ more than their sessions do. A repetition with the
-same history, as every one by a virtual clock has, is no further evidence.
+`lab.scenario.rounds` makes them. A rate is then that of all their sessions. Intervals, of a rate
+and of a difference, take a boot for the unit where boots differ more than their sessions do; p is
+the larger of Fisher's and that of dealing whole boots, since two or three boots seldom show that
+they differ, and cannot show less than `least_p`. Arms that the same boots served are not parted by
+them, and have Fisher's; so have rounds of one server that do not differ. A repetition with the same
+history, as every one by a virtual clock has, is no further evidence.
 """
 
 from __future__ import annotations
@@ -23,12 +26,13 @@ from lab.stats import (
     fisher,
     least_p,
     permuted_boots,
+    wilson,
     with_effect,
 )
 
 if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, RunVerdict
-    from lab.stats import Correlation, Interval
+    from lab.stats import Correlation, Counts, Interval
 
 OfArm = TypeVar("OfArm", "ArmVerdict", "ArmHistory")
 AGAIN = re.compile(r"(?P<of>.+) #\d+")
@@ -55,6 +59,16 @@ class Repeated:
         return [(part.sessions_corrupt, part.sessions_judged) for part in self.counted]
 
     @property
+    def wrong(self) -> list[tuple[int, int]]:
+        """The same of sessions that are corrupt or missed."""
+        return [(part.sessions_wrong, part.sessions_judged) for part in self.counted]
+
+    @property
+    def booted(self) -> bool:
+        """Whether each part had a boot of its own."""
+        return all(part.boot for part in self.counted)
+
+    @property
     def correlation(self) -> Correlation:
         """How alike sessions of one boot are."""
         return boot_correlation(self.counts)
@@ -62,7 +76,7 @@ class Repeated:
     @property
     def differ(self) -> bool:
         """Whether boots differ more than their sessions do."""
-        return self.correlation.p_value < ALPHA
+        return differ(self.counts)
 
     def document(self) -> dict[str, Any]:
         """For `--json`; the parts stand in ``arms``."""
@@ -76,6 +90,9 @@ class Repeated:
             "sessions_corrupt": self.arm.sessions_corrupt,
             "rate": self.arm.rate,
             "ci95": list(self.arm.ci95),
+            "sessions_missed": self.arm.sessions_missed,
+            "rate_missed": self.arm.rate_missed,
+            "ci95_missed": list(self.arm.ci95_missed),
             "by_boot": [list(pair) for pair in self.counts],
             "boots_rho": round(found.rho, 4),
             "boots_p_value": found.p_value,
@@ -104,7 +121,9 @@ class Together:
                     "test": pair.test,
                     "p_value": pair.p_value,
                     "difference_ci95": list(pair.difference_ci95),
-                    "fisher_p_value": _fisher(first, other),
+                    "p_value_missed": pair.p_value_missed,
+                    "difference_ci95_missed": pair.difference_ci95_missed,
+                    "fisher_p_value": _fisher(first.counts, other.counts),
                     "by_boot_p_value": permuted_boots(first.counts, other.counts),
                     "by_boot_least_p_value": least_p(len(first.counts), len(other.counts)),
                 }
@@ -142,16 +161,40 @@ def counted(parts: Sequence[ArmVerdict]) -> tuple[ArmVerdict, ...]:
 
 
 def compared(a: Repeated, b: Repeated) -> Comparison:
-    """Two arms by all their sessions, or by their boots where those of one of them differ.
+    """Two arms by all their sessions, and by their boots where there are several.
 
     The interval is Newcombe's, over sessions that count for as little as those of the arm whose
     boots differ more: boots that all came out clean may differ as much.
     """
-    by_boot = a.differ or b.differ
-    effect = max(design_effect(a.counts), design_effect(b.counts)) if by_boot else 1.0
-    p = permuted_boots(a.counts, b.counts) if by_boot else _fisher(a, b)
-    test = BY_BOOT if by_boot else FISHER
-    return Comparison(a.arm.name, b.arm.name, test, p, _difference(a.arm, b.arm, effect))
+    by_boot = _by_boot(a, b)
+    p, test = _p(a.counts, b.counts, by_boot)
+    apart = _difference(a.counts, b.counts)
+    if not (a.arm.sessions_missed or b.arm.sessions_missed):
+        return Comparison(a.arm.name, b.arm.name, test, p, apart)
+    p_wrong, _ = _p(a.wrong, b.wrong, by_boot)
+    return Comparison(
+        a.arm.name, b.arm.name, test, p, apart, p_wrong, _difference(a.wrong, b.wrong)
+    )
+
+
+def _by_boot(a: Repeated, b: Repeated) -> bool:
+    """Whether there are several boots, of which each served one of the two arms alone; or several
+    rounds that differ.
+    """
+    boots = [{part.boot for part in arm.counted if part.boot} for arm in (a, b)]
+    several = len(a.counted) + len(b.counted) > 2
+    apart = (a.booted and b.booted) or a.differ or b.differ
+    return several and not boots[0] & boots[1] and apart
+
+
+def differ(counts: Counts) -> bool:
+    """Whether boots differ more than their sessions do."""
+    return boot_correlation(counts).p_value < ALPHA
+
+
+def interval(counts: Counts) -> Interval:
+    """Of a rate, k of n a boot: Wilson's, with a boot for the unit where boots differ."""
+    return clustered(counts) if differ(counts) else wilson(*_total(counts))
 
 
 def first_of(arm: OfArm, known: Mapping[str, OfArm]) -> OfArm:
@@ -185,7 +228,9 @@ def _summed(parts: Sequence[ArmVerdict]) -> ArmVerdict:
         replies_corrupt=sum(part.replies_corrupt for part in kept),
         unfinished=sum(part.unfinished for part in kept),
         rate=corrupt / judged if judged else 0.0,
-        ci95=clustered([(part.sessions_corrupt, part.sessions_judged) for part in kept]),
+        ci95=interval([(part.sessions_corrupt, part.sessions_judged) for part in kept]),
+        ci95_missed=interval([(part.sessions_missed, part.sessions_judged) for part in kept]),
+        control=next((part.control for part in parts if part.control), ""),
         outcomes=_sums(part.outcomes for part in kept),
         violations=_sums(part.violations for part in kept),
         faults=_sums(part.faults for part in kept),
@@ -209,17 +254,27 @@ def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return dict(total)
 
 
-def _fisher(a: Repeated, b: Repeated) -> float:
-    one, other = a.arm, b.arm
-    own = (one.sessions_corrupt, one.sessions_judged)
-    return fisher(*own, other.sessions_corrupt, other.sessions_judged)
+def _p(a: Counts, b: Counts, by_boot: bool) -> tuple[float, str]:
+    """The larger p, and whose it is."""
+    by_session = _fisher(a, b)
+    dealt = permuted_boots(a, b) if by_boot else 0.0
+    return max(by_session, dealt), BY_BOOT if dealt > by_session else FISHER
 
 
-def _difference(a: ArmVerdict, b: ArmVerdict, effect: float) -> Interval:
-    if not (a.sessions_judged and b.sessions_judged):
+def _fisher(a: Counts, b: Counts) -> float:
+    return fisher(*_total(a), *_total(b))
+
+
+def _total(counts: Counts) -> tuple[int, int]:
+    return sum(k for k, _ in counts), sum(n for _, n in counts)
+
+
+def _difference(a: Counts, b: Counts) -> Interval:
+    (k1, n1), (k2, n2) = _total(a), _total(b)
+    if not (n1 and n2):
         return -1.0, 1.0
-    low1, high1 = with_effect(a.sessions_corrupt, a.sessions_judged, effect)
-    low2, high2 = with_effect(b.sessions_corrupt, b.sessions_judged, effect)
-    apart = a.rate - b.rate
-    below, above = hypot(a.rate - low1, high2 - b.rate), hypot(high1 - a.rate, b.rate - low2)
-    return apart - below, apart + above
+    effect = max(design_effect(it) if differ(it) else 1.0 for it in (a, b))
+    (low1, high1), (low2, high2) = with_effect(k1, n1, effect), with_effect(k2, n2, effect)
+    one, other = k1 / n1, k2 / n2
+    below, above = hypot(one - low1, high2 - other), hypot(high1 - one, other - low2)
+    return one - other - below, one - other + above

@@ -10,7 +10,14 @@ One rule: every function is pure and takes counts, never rates, so that n is nev
 """
 
 from lab.stats.between_boots import least_p, permuted_boots
-from lab.stats.boots import Correlation, boot_correlation, clustered, design_effect, with_effect
+from lab.stats.boots import (
+    Correlation,
+    Counts,
+    boot_correlation,
+    clustered,
+    design_effect,
+    with_effect,
+)
 from lab.stats.eprocess import TwoProportion
 from lab.stats.paired import mcnemar, paired_difference, paired_permutation
 from lab.stats.rates import (
@@ -29,6 +36,7 @@ from lab.stats.two_rates import Alternative, boschloo, difference, fisher, fishe
 __all__ = [
     "Alternative",
     "Correlation",
+    "Counts",
     "Interval",
     "Sprt",
     "TwoProportion",

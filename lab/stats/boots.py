@@ -33,9 +33,10 @@ def clustered(counts: Counts, confidence: float = CONFIDENCE) -> Interval:
     """Wilson's interval at the effective number of sessions; k of n, a boot each.
 
     The design effect is that of a ratio by linearization (Rao and Scott 1992), the effective number
-    has the degrees of freedom of the boots and is at most n (Korn and Graubard 1998). Wilson's own
-    interval, then, where boots do not differ more than sessions. Boots that are all clean, or all
-    corrupt, do not differ; a single boot counts as one session.
+    has the degrees of freedom of the boots and is at most n (Korn and Graubard 1998). It is never
+    narrower than Wilson's own, and of two or three boots far wider, whether these differ or not:
+    who knows that they do not takes Wilson's. Boots that are all clean, or all corrupt, do not
+    differ; a single boot counts as one session.
     """
     k, n = _columns(counts)
     if n.sum() == 0:

@@ -13,7 +13,8 @@ from lab.report.document import document
 from lab.report.markdown import markdown
 from lab.report.repeats import repeat_lines
 from lab.report.table import run_report
-from lab.stats import newcombe, wilson
+from lab.report.words import p_is
+from lab.stats import fisher, least_p, newcombe, wilson
 from tests.lab.report.test_table import cells, printed
 from tests.lab.samples import arm_verdict, history
 
@@ -41,14 +42,17 @@ def run(on: list[int], off: list[int]) -> RunVerdict:
     return RunVerdict("r1", "boots", 0, 1.0, 1.0, tuple(arms), ())
 
 
-def test_a_rate_is_that_of_all_sessions_and_boots_that_agree_have_wilson_and_fisher() -> None:
+def test_a_rate_is_that_of_all_sessions_and_boots_that_agree_have_wilson_s_interval() -> None:
     found = together(run([4, 5, 4], [0, 0, 0]))
     assert found is not None
     on, off = found.verdict.arms
     assert (on.sessions_corrupt, on.sessions, on.rate) == (13, 60, pytest.approx(13 / 60))
     assert (on.ci95, off.ci95) == (pytest.approx(wilson(13, 60)), pytest.approx(wilson(0, 60)))
     (pair,) = found.verdict.comparisons
-    assert pair.test == FISHER and pair.p_value < 0.001
+    assert (pair.test, pair.p_value) == (BY_BOOT, pytest.approx(0.1))
+    lines = repeat_lines(run([4, 5, 4], [0, 0, 0]))
+    p = p_is(fisher(13, 60, 0, 60))
+    assert lines[1].endswith(f"with so few never below 0.1 (were sessions independent: {p})")
     assert pair.difference_ci95 == pytest.approx(newcombe(13, 60, 0, 60))
 
 
@@ -61,7 +65,47 @@ def test_one_sick_boot_widens_the_interval_and_is_tested_by_boot() -> None:
     assert pair.difference_ci95[0] < 0 < pair.difference_ci95[1]
     line, _ = repeat_lines(verdict)
     assert line.startswith("on: 18 of 20, 0 of 20, 0 of 20 in 3 boots; boots differ (rho ")
-    assert line.endswith("so is p, which with so few boots is never below 0.1")
+    few = "p is by boot, with so few never below 0.1 (were sessions independent: p < 0.0001)"
+    assert line.endswith(f": the interval is by boot; {few}")
+
+
+def test_two_boots_that_seem_to_agree_have_one_interval_for_rate_and_difference() -> None:
+    found = together(run([10, 12], [0, 0]))
+    assert found is not None and not found.arms[0].differ
+    on, _ = found.verdict.arms
+    (pair,) = found.verdict.comparisons
+    assert on.ci95 == pytest.approx(wilson(22, 40))
+    assert pair.difference_ci95 == pytest.approx(newcombe(22, 40, 0, 40))
+    assert pair.p_value == pytest.approx(least_p(2, 2))
+
+
+def test_boots_that_served_both_arms_part_none_of_them() -> None:
+    verdict = run([4, 5, 4], [0, 0, 0])
+    arms = tuple(replace(it, boot=1 + n // 2) for n, it in enumerate(verdict.arms))
+    found = together(replace(verdict, arms=arms))
+    assert found is not None
+    (pair,) = found.verdict.comparisons
+    assert (pair.test, pair.p_value) == (FISHER, fisher(13, 60, 0, 60))
+
+
+def test_rounds_of_a_server_that_nobody_booted_are_no_boots() -> None:
+    verdict = run([4, 5, 4], [0, 0, 0])
+    served = replace(verdict, arms=tuple(replace(it, boot=None) for it in verdict.arms))
+    assert repeat_lines(served)[0] == "on: 4 of 20, 5 of 20, 4 of 20 in 3 rounds"
+    found = together(served)
+    assert found is not None and found.verdict.comparisons[0].test == FISHER
+
+
+def test_what_was_missed_is_taken_together_too() -> None:
+    verdict = run([0, 0], [0, 0])
+    weak = [replace(it, sessions_missed=6, control="off") for it in verdict.arms[::2]]
+    found = together(replace(verdict, arms=(weak[0], verdict.arms[1], weak[1], verdict.arms[3])))
+    assert found is not None
+    on, _ = found.verdict.arms
+    assert (on.sessions_missed, on.rate_missed, on.control) == (12, 0.3, "off")
+    assert on.ci95_missed == pytest.approx(wilson(12, 40))
+    (pair,) = found.verdict.comparisons
+    assert pair.p_value == 1.0 and pair.p_value_missed == pytest.approx(least_p(2, 2))
 
 
 def test_a_verdict_is_the_worst_of_its_repetitions_with_its_reason() -> None:
