@@ -1,8 +1,8 @@
 """Which arm of one run is held against which of another, and the test of each pair.
 
 One rule: sessions are paired only where both runs asked the same of them: equal seed, equal
-workload. Repetitions of an arm are one arm, whose boots are the unit where they differ more than
-their sessions do.
+workload. Repetitions of an arm are one arm, whose boots are the unit. Where an arm missed what no
+text is known of, missed sessions count as corrupt ones do.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ MCNEMAR, FISHER = "McNemar, exact, paired sessions", "Fisher, exact"
 
 @dataclass(frozen=True)
 class Tested:
-    """What a pair of arms shows: the rate of B minus that of A, with its 95 % interval."""
+    """What a pair of arms shows: the rate of B minus that of A, with its 95 % interval; of wrong
+    sessions where ``missed_too``: what was missed counts as well.
+    """
 
     test: str
     p_value: float
     difference: float
     ci95: Interval
     pairs: int | None = None  # sessions that were paired
+    missed_too: bool = False
 
 
 def arms_of(verdict: RunVerdict) -> list[Repeated]:
@@ -60,17 +63,26 @@ def tested(a: Repeated, b: Repeated, one: Outcomes | None, other: Outcomes | Non
     """The test that fits: by boots where there are several, by pairs of sessions where their
     outcomes are known of both, else of two rates.
     """
-    apart = b.arm.rate - a.arm.rate
+    missed = bool(a.arm.sessions_missed or b.arm.sessions_missed)
+    apart = _rate(b.arm) - _rate(a.arm)
     if len(a.parts) > 1 or len(b.parts) > 1:
         found = compared(_called(b, "b"), _called(a, "a"))
-        return Tested(found.test, found.p_value, apart, found.difference_ci95)
-    if one is not None and other is not None:
+        p, ends = found.p_value, found.difference_ci95
+        if found.p_value_missed is not None and found.difference_ci95_missed is not None:
+            p, ends = found.p_value_missed, found.difference_ci95_missed
+        return Tested(found.test, p, apart, ends, missed_too=missed)
+    if not missed and one is not None and other is not None:
         both = [(other[session], one[session]) for session in sorted(one) if session in other]
         if both and _fits(one, a.arm) and _fits(other, b.arm):
             return _paired(both)
-    own = (b.arm.sessions_corrupt, b.arm.sessions_judged)
-    against = (a.arm.sessions_corrupt, a.arm.sessions_judged)
-    return Tested(FISHER, fisher(*own, *against), apart, newcombe(*own, *against))
+    own = (b.arm.sessions_wrong, b.arm.sessions_judged)
+    against = (a.arm.sessions_wrong, a.arm.sessions_judged)
+    ends = newcombe(*own, *against)
+    return Tested(FISHER, fisher(*own, *against), apart, ends, missed_too=missed)
+
+
+def _rate(arm: ArmVerdict) -> float:
+    return arm.sessions_wrong / arm.sessions_judged if arm.sessions_judged else 0.0
 
 
 def _paired(both: Sequence[tuple[bool, bool]]) -> Tested:

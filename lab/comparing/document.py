@@ -1,12 +1,13 @@
 """The comparison of two runs as one JSON document: what the table and the sentence are made of.
 
-One rule: A is the older word and B the newer one: every difference is B minus A.
+One rule: A is the older word and B the newer one: every difference is B minus A. Both are judged by
+the same rules: a run that was judged by older ones is judged anew, in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from lab.comparing.arms import Tested, arms_of, matched, tested
@@ -14,6 +15,7 @@ from lab.comparing.latency import quantiles
 from lab.comparing.sentence import sentence
 from lab.ended import verdict_of
 from lab.errors import UserError
+from lab.judging import judge_run
 from lab.records import NO_DIGEST
 from lab.report.origin import origin
 from lab.stats import holm
@@ -31,7 +33,7 @@ def compare(results: Results, a: str, b: str) -> dict[str, Any]:
     if a == b:
         raise UserError(f"{a} is both runs; name two, such as `kvlab compare last~1 last`")
     stored = results.run(a), results.run(b)
-    verdicts = verdict_of(results, a), verdict_of(results, b)
+    verdicts = judged(results, a), judged(results, b)
     pairs, only_a, only_b = matched(arms_of(verdicts[0]), arms_of(verdicts[1]))
     changed = changes(*stored)
     same_load = not {"seed", "workload"} & changed.keys()
@@ -42,12 +44,24 @@ def compare(results: Results, a: str, b: str) -> dict[str, Any]:
         "a": _about(stored[0], verdicts[0]),
         "b": _about(stored[1], verdicts[1]),
         "changed": changed,
+        "judged_anew": [run for run in (a, b) if verdict_of(results, run).older_rules],
         "arms": told,
         "only_in_a": [arm.arm.name for arm in only_a],
         "only_in_b": [arm.arm.name for arm in only_b],
         "same_history": _same(told) if not only_a and not only_b else False,
     }
     return {"answer": sentence(document), **document}
+
+
+def judged(results: Results, run: str) -> RunVerdict:
+    """What is concluded of a stored run, by the rules of this kvlab; nothing is stored."""
+    verdict = verdict_of(results, run)
+    if not verdict.older_rules:
+        return verdict
+    stored = results.run(run)
+    histories = results.histories(run)
+    found, _ = judge_run(run, stored.scenario, stored.seed, histories, None, stored.asked)
+    return replace(found, incomplete=verdict.incomplete)
 
 
 def _about(stored: StoredRun, verdict: RunVerdict) -> dict[str, Any]:
@@ -110,6 +124,7 @@ def _pair(
         "exposure": unlike(a.arm.exposure, b.arm.exposure),
         "violations": unlike(a.arm.seen, b.arm.seen),
         "outcomes": unlike(a.arm.outcomes, b.arm.outcomes),
+        "missed": unlike(a.arm.missed, b.arm.missed),
         "same_history": _digests(a.arm, b.arm) if len(a.parts) == len(b.parts) == 1 else None,
         "latency": {name: quantiles(times[0][name], times[1][name]) for name in times[0]},
     }
@@ -120,6 +135,7 @@ def _side(arm: Repeated) -> dict[str, Any]:
     return {
         "sessions": found.sessions_judged,
         "sessions_corrupt": found.sessions_corrupt,
+        "sessions_missed": found.sessions_missed,
         "rate": found.rate,
         "ci95": list(found.ci95),
         "unfinished": found.unfinished,

@@ -37,8 +37,9 @@ def _apart(arms: Sequence[Mapping[str, Any]], of: int) -> str:
     low, high = it["ci95"]
     corrected = f", corrected for {of} arms" if of > 1 else ""
     others = f", and {len(arms) - 1} more of {of} arms differ" if len(arms) > 1 else ""
+    what = "corrupts or misses" if it["missed_too"] else "corrupts"
     return (
-        f'B corrupts {more} sessions than A in "{it["name"]}": {_of(it["a"])} before,'
+        f'B {what} {more} sessions than A in "{it["name"]}": {_of(it["a"])} before,'
         f" {_of(it['b'])} now ({100 * it['difference']:+.1f} points, 95 % {100 * low:+.1f} to"
         f" {100 * high:+.1f}; {p_is(it['p_holm'])}{corrected}){others}"
     )
@@ -55,7 +56,7 @@ def _alike(arms: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _of(side: Mapping[str, Any]) -> str:
-    return f"{side['sessions_corrupt']} of {side['sessions']}"
+    return f"{side['sessions_corrupt'] + side['sessions_missed']} of {side['sessions']}"
 
 
 def _arms(arms: Sequence[object]) -> str:

@@ -23,6 +23,10 @@ def report(document: Document) -> RenderableType:
     """All of it; what is the same is not shown."""
     head = Text(document["answer"], style="bold")
     about = "\n".join(f"{side.upper()}: {_about(document[side])}" for side in ("a", "b"))
+    for run in document["judged_anew"]:
+        about += (
+            f"\n{run} was judged by older rules: judged anew here, `kvlab judge {run}` stores it"
+        )
     arms = document["arms"]
     parts: list[RenderableType] = [head, Text(f"{about}\n", style="dim")]
     if arms:
@@ -45,7 +49,7 @@ def rates(arms: Sequence[Document]) -> Fitted:
     rows = [
         [
             arm["name"] + (f" / {arm['name_in_b']}" if "name_in_b" in arm else ""),
-            *(f"{arm[it]['sessions_corrupt']} of {arm[it]['sessions']}" for it in ("a", "b")),
+            *(_counts(arm[it]) for it in ("a", "b")),
             f"{100 * arm['difference']:+.1f}",
             " to ".join(f"{100 * end:+.1f}" for end in arm["ci95"]),
             p_value(arm["p_holm"]),
@@ -57,6 +61,11 @@ def rates(arms: Sequence[Document]) -> Fitted:
     return Fitted(heads, rows, text=("A was", "B is", "digests"))
 
 
+def _counts(side: Document) -> str:
+    missed = f" + {side['sessions_missed']}" if side["sessions_missed"] else ""
+    return f"{side['sessions_corrupt']}{missed} of {side['sessions']}"
+
+
 def _tests(arms: Sequence[Document]) -> str:
     """Which tests, on how many pairs, and what is corrected for."""
     found = dict.fromkeys(arm["test"] for arm in arms)
@@ -65,7 +74,8 @@ def _tests(arms: Sequence[Document]) -> str:
     holm = f"; p corrected for {len(arms)} arms (Holm)" if len(arms) > 1 else ""
     boots = any(max(arm["a"]["boots"], arm["b"]["boots"]) > 1 for arm in arms)
     unit = "; repetitions taken together, a boot each" if boots else ""
-    return f"sessions corrupt of those that show anything; {', '.join(found)}{paired}{holm}{unit}\n"
+    what = "corrupt + missed" if any(arm["missed_too"] for arm in arms) else "corrupt"
+    return f"sessions {what} of those that show anything; {', '.join(found)}{paired}{holm}{unit}\n"
 
 
 def counters(arms: Sequence[Document]) -> list[RenderableType]:
@@ -73,7 +83,7 @@ def counters(arms: Sequence[Document]) -> list[RenderableType]:
     rows = [
         [f"{what}: {name}", arm["name"], _number(pair[0]), _number(pair[1])]
         for arm in arms
-        for what in ("violations", "outcomes", "exposure")
+        for what in ("violations", "outcomes", "missed", "exposure")
         for name, pair in arm[what].items()
     ]
     if not rows:

@@ -176,3 +176,35 @@ def test_a_run_that_nobody_judged_says_how_to(results: Results) -> None:
     a, b = stored(results, {ARM: 0}), unjudged(results)
     with pytest.raises(UserError, match=f"`kvlab judge {b}` makes it"):
         compare(results, a, b)
+
+
+def rewritten(results: Results, run: str, **fields: Any) -> None:
+    """Store the run's verdict with other fields in every arm."""
+    verdict = results.verdict(run)
+    arms = tuple(replace(arm, **fields) for arm in verdict.arms)
+    results.save_verdict(run, replace(verdict, arms=arms), results.findings(run))
+
+
+def test_a_run_that_older_rules_judged_is_judged_anew_and_said_to_be(results: Results) -> None:
+    a, b = stored(results, {ARM: 10}), stored(results, {ARM: 10}, seed=8)
+    rewritten(results, a, rules=0, sessions_corrupt=26, rate=26 / 60)
+    told = compare(results, a, b)
+    (arm,) = told["arms"]
+    assert told["judged_anew"] == [a]
+    assert (arm["a"]["sessions_corrupt"], arm["difference"]) == (10, 0.0)
+    screen = Console(file=StringIO(), width=160)
+    screen.print(report(told))
+    assert f"{a} was judged by older rules" in screen.file.getvalue()  # type: ignore[attr-defined]
+    assert results.verdict(a).older_rules  # nothing was stored
+
+
+def test_what_was_missed_counts_where_anything_was(results: Results) -> None:
+    a, b = stored(results, {ARM: 0}), stored(results, {ARM: 0})
+    rewritten(results, b, sessions_missed=30, missed={"dropped_call": 30})
+    told = compare(results, a, b)
+    (arm,) = told["arms"]
+    assert (arm["test"], arm["difference"], arm["missed_too"]) == (FISHER, 0.5, True)
+    assert told["answer"].startswith(
+        f'B corrupts or misses more sessions than A in "{ARM}": 0 of 60 before, 30 of 60 now'
+    )
+    assert arm["missed"] == {"dropped_call": [None, 30]}
