@@ -21,6 +21,7 @@ from lab.driver.client import OURS, Ask, Outcome, ask
 from lab.driver.seats import Seats
 from lab.driver.tools import follow_up
 from lab.driver.turns import Turns
+from lab.driver.usual import Usual
 
 if TYPE_CHECKING:
     import httpx
@@ -38,7 +39,8 @@ class Load:
     """How the sessions are driven. Durations in seconds, ``abort_rate`` per turn.
 
     A client that leaves does so a uniformly drawn part of ``abort_within_s`` after sending, each
-    time that it sends; ``cancels`` are those that leave in any case, by session and turn, and after
+    time that it sends; ``adapts`` makes that the same part of what a reply usually takes, where it
+    is less. ``cancels`` are those that leave in any case, by session and turn, and after
     how long. ``retries`` is how often a turn that failed is asked again. ``stall_s`` is
     how long it waits for the next part of a stream, ``extra`` what this server knows of extensions.
     """
@@ -49,6 +51,7 @@ class Load:
     timeout_s: float = 600.0
     abort_rate: float = 0.0
     abort_within_s: float = 2.0
+    adapts: bool = False
     cancels: Mapping[tuple[int, int], float] = field(default_factory=dict)
     retries: int = 0
     seed: int = 0
@@ -66,6 +69,7 @@ class Lane:
     recorder: Recorder
     seats: Seats
     throttle: AbstractAsyncContextManager[Any]
+    usual: Usual = field(default_factory=Usual)
 
 
 async def drive(
@@ -101,7 +105,8 @@ async def _converse(plan: SessionPlan, lane: Lane) -> None:
         await lane.seats.take(plan, turn)
         messages.extend(planned.prompt_messages)
         await sleep(plan.think_s[turn])
-        outcome = await _turn(plan, turn, messages, leaving[turn], lane)
+        outcome = await _turn(plan, turn, messages, _leaves(plan, turn, leaving[turn], lane), lane)
+        lane.usual.came(outcome)
         if outcome.status == "aborted":
             lane.recorder.withdraw(plan, turn + 1)
         if outcome.status != "ok":
@@ -144,6 +149,14 @@ async def _try(plan: SessionPlan, turn: int, request: Ask, lane: Lane) -> Outcom
     async with lane.throttle:
         lane.recorder.sending(plan, turn, now())
     return await ask(lane.http, request)
+
+
+def _leaves(plan: SessionPlan, turn: int, leave_s: float | None, lane: Lane) -> float | None:
+    """When this client leaves, as it was planned or, by the wall's clock, a usual reply allows."""
+    load = lane.load
+    if leave_s is None or not load.adapts or (plan.index, turn) in load.cancels:
+        return leave_s
+    return lane.usual.before_it(leave_s, load.abort_within_s)
 
 
 def departures(plan: SessionPlan, load: Load) -> list[float | None]:

@@ -160,7 +160,8 @@ class _Run:
             what = "no /v1/models to take the model's name from; `model` of the target names it"
             raise UserError(f"arm {self.task.name!r}: {self._url()}: {what}")
         load = load_of(self.task)
-        load = replace(load, model=given or names[0], extra=EXTRA.get(maker(found), {}))
+        extra = EXTRA.get(maker(found), {})
+        load = replace(load, model=given or names[0], extra=extra, adapts=True)
         self.log.emit(FOREIGN, url=self._url(), boot=self.server.boot, model=load.model)
         objects = {path: it for path, it in found.items() if isinstance(it, dict)}
         for path in sorted(objects, key=lambda path: (path not in INFO, path == MODELS)):

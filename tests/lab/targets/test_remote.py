@@ -13,6 +13,7 @@ import pytest
 from engine.api import create_app
 from engine.serving import open_engine
 from lab.errors import UserError
+from lab.exposure import unexercised
 from lab.judging import judge_arm
 from lab.launching import Servers
 from lab.profiles import load_profile
@@ -21,7 +22,7 @@ from lab.targets.remote import run_remote
 from lab.toggles import defaults, to_engine_config
 from lab.workloads import resolve
 from tests.engine.api.served import served
-from tests.lab.driver.sick import sick, well
+from tests.lab.driver.sick import Caller, sick, well
 from tests.lab.targets.remotes import server, stranger_task, task
 from tests.lab.workloads.test_schemas import collection
 
@@ -62,6 +63,24 @@ def test_somebody_s_server_gets_no_more_requests_than_the_scenario_says() -> Non
         replies = run_remote(stranger_task(sessions=3, turns=1), theirs).replies
     sent = sorted(reply.sent_s for reply in replies)
     assert sent[2] - sent[0] >= 0.75  # two at once, and the next ones 0.8 s later
+
+
+def test_clients_of_a_quick_server_leave_in_time_to_leave_in_mid_reply() -> None:
+    async def once(caller: Caller) -> None:
+        asked = [it for it in caller.server.heard if it.asked]
+        if len(asked) == 1:
+            return await well(caller)
+        await caller.begin()
+        await caller.never()
+
+    one = {"concurrency": 1, "abort_rate": 1.0}
+    hasty = stranger_task(
+        sessions=2, turns=1, abort_rate=1.0, abort_within_s=3000, timeout_s=60, settings=one
+    )
+    with sick(once) as it:
+        history = run_remote(hasty, server(it.url))
+    assert [reply.status for reply in history.replies] == ["ok", "aborted"]
+    assert unexercised(history.settings, history.counters, foreign=True) == []
 
 
 def test_a_load_that_the_bundled_model_cannot_follow_is_not_driven_against_it(
