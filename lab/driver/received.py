@@ -28,7 +28,7 @@ class Received:
     tool_calls: list[dict[str, Any]] = field(default_factory=list)  # OpenAI's shape
     finish_reason: str | None = None
     token_ids: list[int] | None = None
-    usage: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)  # of it what can be read
     request_id: str | None = None
     first_token_s: float | None = None
     token_times: list[float] = field(default_factory=list)  # of each part of a stream
@@ -92,15 +92,14 @@ class Received:
         self.request_id = _utf8(body.get("id") or "") or self.request_id
         if body.get("usage"):
             self.usage = _counts(body["usage"])
-        if body.get("sglext"):
-            self._tiers(body["sglext"])
+        self._tiers(body.get("sglext"))
         choices = body.get("choices") or []
         return choices[0] if choices else None
 
-    def _tiers(self, told: dict[str, Any]) -> None:
+    def _tiers(self, told: Any) -> None:
         """Where the cached tokens lay, as SGLang says it: device, host, storage."""
-        tiers = told.get("cached_tokens_details") or {}
-        self.cached_tiers |= {tier: n for tier, n in tiers.items() if type(n) is int}
+        tiers = told.get("cached_tokens_details") if isinstance(told, dict) else None
+        self.cached_tiers |= _numbers(tiers, *(tiers if isinstance(tiers, dict) else ()))
 
     def _text(self, part: dict[str, Any]) -> None:
         if part.get("content") is not None:
@@ -139,13 +138,20 @@ class Received:
 
 
 def _counts(usage: Any) -> dict[str, Any]:
-    """The usage, if it is one: a mapping whose counts are counts."""
-    details = usage.get("prompt_tokens_details") or {}
-    counts = {key: usage.get(key) for key in ("prompt_tokens", "completion_tokens")}
-    for key, count in {**counts, "cached_tokens": details.get("cached_tokens")}.items():
-        if count is not None and not (type(count) is int and 0 <= count <= MOST_TOKENS):
-            raise BrokenStream(f"{MALFORMED}: usage.{key} is no count of tokens: {str(count)[:60]}")
-    return dict(usage)
+    """Of a usage the counts that are counts; a server that counts oddly has replied all the same.
+
+    >>> _counts({"prompt_tokens": 9, "completion_tokens": "many", "prompt_tokens_details": [1]})
+    {'prompt_tokens': 9}
+    """
+    found = _numbers(usage, "prompt_tokens", "completion_tokens")
+    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
+    cached = _numbers(details, "cached_tokens")
+    return {**found, "prompt_tokens_details": cached} if cached else dict(found)
+
+
+def _numbers(told: Any, *keys: str) -> dict[str, int]:
+    counts = {key: told.get(key) for key in keys} if isinstance(told, dict) else {}
+    return {k: n for k, n in counts.items() if type(n) is int and 0 <= n <= MOST_TOKENS}
 
 
 def _whole_call(call: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -12,6 +13,9 @@ from engine import clock
 from lab.detectors import Context, Kind, examine
 from lab.driver import Load
 from tests.lab.driver.servers import Body, model, plans, run, stream, whole
+
+if TYPE_CHECKING:
+    from lab.records import Reply
 
 PLANS = plans(sessions=2)
 SAY = model(PLANS)
@@ -55,8 +59,6 @@ BROKEN: dict[str, Callable[[Body], Response]] = {
     "not an object": lambda body: PlainTextResponse("data: [1]\n\ndata: [DONE]\n\n"),
     "another shape": lambda body: PlainTextResponse('data: {"choices": [3]}\n\ndata: [DONE]\n\n'),
     "an error event": lambda body: PlainTextResponse('data: {"error": {"message": "no"}}\n\n'),
-    "usage that is text": lambda body: event({"choices": [], "usage": "many"}),
-    "usage of text": lambda body: event({"choices": [], "usage": {"prompt_tokens": "x"}}),
     "a call that is text": lambda body: delta(tool_calls=["f"]),
     "calls that are a number": lambda body: delta(tool_calls=3),
     "a function that is text": lambda body: delta(tool_calls=[{"index": 0, "function": "f"}]),
@@ -77,11 +79,6 @@ WHOLE: dict[str, Callable[[Body], Response]] = {
     "no finish_reason": lambda body: JSONResponse({"choices": [{"message": {"content": "a"}}]}),
     "another shape": lambda body: JSONResponse({"choices": {"message": 3}}),
     "an id that is a mapping": lambda body: said(id={"a": 1}),
-    "usage that is a list": lambda body: said(usage=[1]),
-    "usage of text": lambda body: said(usage={"completion_tokens": "many"}),
-    "usage below nothing": lambda body: said(usage={"completion_tokens": -1}),
-    "usage beyond a column": lambda body: said(usage={"prompt_tokens": 2**31}),
-    "details that are text": lambda body: said(usage={"prompt_tokens_details": "none"}),
     "a call that is text": lambda body: called("f"),
     "a function that is text": lambda body: called({"id": "1", "function": "f"}),
     "half a character": lambda body: called({"function": {"name": "\ud83d"}}),
@@ -110,6 +107,27 @@ def test_a_broken_exchange_is_unfinished_neither_corrupt_nor_clean(
     for reply in replies:
         kinds = {finding.kind for finding in examine(reply, Context())}
         assert kinds == {Kind.UNFINISHED.value}
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *("many", [1], 3, {"completion_tokens": "many"}, {"completion_tokens": -1}),
+        *({"completion_tokens": 2**31}, {"completion_tokens": True}),
+        *({"prompt_tokens_details": it} for it in ("none", [1], {"cached_tokens": 0.5})),
+    ],
+)
+def test_a_reply_whose_usage_cannot_be_read_is_a_reply(streamed: bool, odd: object) -> None:
+    usage = {"prompt_tokens": 9, **odd} if isinstance(odd, dict) else odd
+    choice = {"message": {"content": "a"}, "delta": {"content": "a"}, "finish_reason": "stop"}
+    body = {"choices": [choice], "usage": usage, "sglext": odd}
+    replies, _ = run(
+        lambda _: event(body) if streamed else JSONResponse(body), PLANS, Load(stream=streamed)
+    )
+    assert {(r.status, r.content) for r in replies} == {("ok", "a")}
+    assert {r.prompt_tokens for r in replies} == {9 if isinstance(odd, dict) else 0}
+    assert {(r.completion_tokens, r.cached_tokens) for r in replies} == {(0, 0)}
 
 
 def test_a_slow_reply_times_out_and_nothing_after_it_is_sent() -> None:
@@ -143,6 +161,19 @@ def test_some_clients_leave_by_the_seed_and_the_others_stay() -> None:
     left = [r.session for r in replies if r.status == "aborted"]
     assert 3 <= len(left) <= 20
     assert all(r.status == "ok" for r in replies if r.session not in left)
+
+
+def test_a_client_that_adapts_leaves_before_a_reply_is_usually_whole() -> None:
+    planned = plans(sessions=60, turns=1)
+    say = model(planned)
+
+    def left(adapts: bool) -> list[Reply]:
+        load = Load(concurrency=1, abort_rate=0.5, abort_within_s=1e4, adapts=adapts)
+        replies, _ = run(lambda body: stream(say(body), 1.0), planned, load)
+        return [r for r in replies if r.status == "aborted"]
+
+    assert left(adapts=False) == []
+    assert 20 <= len(left(adapts=True)) <= 40
 
 
 def test_an_empty_completion_is_a_reply_and_judged_as_one() -> None:
