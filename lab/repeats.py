@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lab.records import NO_DIGEST, Comparison
 from lab.stats import (
+    CONFIDENCE,
     boot_correlation,
     clustered,
     design_effect,
@@ -160,7 +161,7 @@ def counted(parts: Sequence[ArmVerdict]) -> tuple[ArmVerdict, ...]:
     return tuple(seen.values())
 
 
-def compared(a: Repeated, b: Repeated) -> Comparison:
+def compared(a: Repeated, b: Repeated, confidence: float = CONFIDENCE) -> Comparison:
     """Two arms by all their sessions, and by their boots where there are several.
 
     The interval is Newcombe's, over sessions that count for as little as those of the arm whose
@@ -168,13 +169,12 @@ def compared(a: Repeated, b: Repeated) -> Comparison:
     """
     by_boot = _by_boot(a, b)
     p, test = _p(a.counts, b.counts, by_boot)
-    apart = _difference(a.counts, b.counts)
+    apart = _difference(a.counts, b.counts, confidence)
     if not (a.arm.sessions_missed or b.arm.sessions_missed):
         return Comparison(a.arm.name, b.arm.name, test, p, apart)
     p_wrong, _ = _p(a.wrong, b.wrong, by_boot)
-    return Comparison(
-        a.arm.name, b.arm.name, test, p, apart, p_wrong, _difference(a.wrong, b.wrong)
-    )
+    wrong = _difference(a.wrong, b.wrong, confidence)
+    return Comparison(a.arm.name, b.arm.name, test, p, apart, p_wrong, wrong)
 
 
 def _by_boot(a: Repeated, b: Repeated) -> bool:
@@ -269,12 +269,13 @@ def _total(counts: Counts) -> tuple[int, int]:
     return sum(k for k, _ in counts), sum(n for _, n in counts)
 
 
-def _difference(a: Counts, b: Counts) -> Interval:
+def _difference(a: Counts, b: Counts, confidence: float) -> Interval:
     (k1, n1), (k2, n2) = _total(a), _total(b)
     if not (n1 and n2):
         return -1.0, 1.0
-    effect = max(design_effect(it) if differ(it) else 1.0 for it in (a, b))
-    (low1, high1), (low2, high2) = with_effect(k1, n1, effect), with_effect(k2, n2, effect)
+    effect = max(design_effect(it, confidence) if differ(it) else 1.0 for it in (a, b))
+    low1, high1 = with_effect(k1, n1, effect, confidence)
+    low2, high2 = with_effect(k2, n2, effect, confidence)
     one, other = k1 / n1, k2 / n2
     below, above = hypot(one - low1, high2 - other), hypot(high1 - one, other - low2)
     return one - other - below, one - other + above

@@ -21,6 +21,7 @@ from lab.stats.boots import (
 from lab.stats.eprocess import TwoProportion
 from lab.stats.paired import mcnemar, paired_difference, paired_permutation
 from lab.stats.rates import (
+    CONFIDENCE,
     Interval,
     check_counts,
     clopper_pearson,
@@ -34,6 +35,7 @@ from lab.stats.sprt import Sprt
 from lab.stats.two_rates import Alternative, boschloo, difference, fisher, fisher_more, newcombe
 
 __all__ = [
+    "CONFIDENCE",
     "Alternative",
     "Correlation",
     "Counts",
