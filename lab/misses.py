@@ -21,6 +21,7 @@ where they are not, boots are dealt, too, and the larger p counts.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -206,8 +207,8 @@ def _as_many(it: _Against, control: Pool, told: str, beside: str) -> tuple[str, 
     if (most := newcombe(*counts, ONE_SIDED)[1]) < MARGIN:
         as_many = f"the control at concurrency 1 misses as many ({control.said}, {_corrected(it)})"
         return "clean", f"{told}; {as_many}"
-    least = next(
-        (k for k in range(own.sessions + 1) if _shows(k, own, control, it.tests)), own.sessions + 1
+    least = bisect_left(
+        range(own.sessions + 1), True, key=lambda k: _shows(k, own, control, it.tests)
     )
     shown = f"only {least} of {own.sessions} or more would show" if least <= own.sessions else ""
     bound = f"{100 * most:.0f} points more than the control's are not excluded"
