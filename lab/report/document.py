@@ -64,7 +64,12 @@ def shown_document(
     judged = {arm.name: arm for arm in verdict.arms} if verdict else {}
     arms = [shown_arm(found, judged.get(found.name)) for found in histories]
     verdicts = [arm["verdict"] for arm in arms if arm["verdict"] is not None]
-    return {**run_document(run), **asdict(origin(run)), "arms": arms, "verdicts": verdicts}
+    return {
+        **run_document(run),
+        **asdict(origin(run, histories)),
+        "arms": arms,
+        "verdicts": verdicts,
+    }
 
 
 def shown_arm(history: ArmHistory, verdict: ArmVerdict | None) -> dict[str, Any]:

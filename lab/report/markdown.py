@@ -50,7 +50,7 @@ def markdown(
         *(["## What was not tested", listed(open_ends)] if open_ends else []),
         *(["## Figures", *map(image, figures)] if figures else []),
         "## To repeat it",
-        *([repeat(stored)] if stored is not None else []),
+        *([repeat(stored, histories)] if stored is not None else []),
         f"Seed {verdict.seed}; {words.took(verdict)}.",
         *settings.lines,
         table(settings.heads, settings.rows),
@@ -89,9 +89,9 @@ def host_tiers(histories: Sequence[ArmHistory]) -> list[str]:
     return ["## Host tiers", *(table(it.heads, it.rows) for it in found)] if found else []
 
 
-def repeat(stored: StoredRun) -> str:
+def repeat(stored: StoredRun, histories: Sequence[ArmHistory]) -> str:
     """The command as it was typed, the code under test, the load and the versions."""
-    told = origin(stored).lines()
+    told = origin(stored, histories).lines()
     command = told.pop("command")
     lines = [f"- {what}: {text}" for what, text in told.items()]
     return "\n".join([f"```sh\n{command}\n```\n", *lines])

@@ -94,7 +94,7 @@ def run_view(
     Of its arms' ``histories`` only what nobody must miss: tiers that do not agree, and copies that
     went token by token.
     """
-    lines = head(stored)
+    lines = head(stored, histories)
     if verdict is None:
         stored_arms = ", ".join(f'"{name}"' for name in stored.arms) or "none"
         unjudged = Text(f"Not judged. Arms stored: {stored_arms}.")
@@ -106,10 +106,11 @@ def run_view(
     return Group(lines, Text(words.headline(verdict)), verdicts, *tiers, outcomes_table(verdict))
 
 
-def head(stored: StoredRun) -> Text:
+def head(stored: StoredRun, histories: Sequence[ArmHistory] = ()) -> Text:
     """Run, scenario and seed, and where they come from: what a bug report begins with."""
     title = f"{stored.id}: {stored.scenario}, seed {stored.seed}, {stored.status}\n"
-    about = {"began": f"{stored.started_at:%Y-%m-%d %H:%M:%S} UTC", **origin(stored).lines()}
+    began = f"{stored.started_at:%Y-%m-%d %H:%M:%S} UTC"
+    about = {"began": began, **origin(stored, histories).lines()}
     said = "\n".join(f"{what}: {text}" for what, text in about.items())
     return Text(title, style="bold").append(f"{said}\n", style="not bold")
 
@@ -165,7 +166,7 @@ def arm_view(
         for key, value in history.settings.items()
     }
     return Group(
-        *([head(stored)] if stored is not None else []),
+        *([head(stored, [history])] if stored is not None else []),
         title,
         pairs("setting", "value", settings),
         pairs("replies ended", "times", _told(endings(history))),

@@ -139,7 +139,7 @@ def _untested(told: Told) -> Markup:
 
 def _repeat(told: Told) -> Markup:
     """One command, then what it ran: the code under test, the load, the versions, the digests."""
-    lines = origin(told.stored).lines()
+    lines = origin(told.stored, told.histories).lines()
     command = lines.pop("command")
     digests = [(arm.name, arm.history_digest) for arm in told.verdict.arms]
     same = "A run of the same versions has the same digests, byte for byte."
