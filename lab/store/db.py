@@ -193,6 +193,10 @@ class Results(Bisections):
         """Whether each session of a judged arm is corrupt, of those that show anything."""
         return queries.session_outcomes(self.db, run, queries.arm_names(self.db, run)[arm])
 
+    def session_loads(self, run: str, arm: str) -> dict[int, str]:
+        """A digest of what each session of an arm was asked."""
+        return queries.session_loads(self.db, run, queries.arm_names(self.db, run)[arm])
+
     def reply_times(self, run: str, arms: Sequence[str]) -> dict[str, dict[int, list[float]]]:
         """Seconds to the first token and to the end, of the whole replies of each session."""
         known = queries.arm_names(self.db, run)

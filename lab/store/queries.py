@@ -106,6 +106,20 @@ def session_outcomes(db: DuckDBPyConnection, run: str, arm: int) -> dict[int, bo
     return {int(session): bool(corrupt) for session, corrupt in found}
 
 
+def session_loads(db: DuckDBPyConnection, run: str, arm: int) -> dict[int, str]:
+    """What each session of an arm was asked, as a digest of its turns and their right replies."""
+    found = db.execute(
+        """
+        SELECT session, md5(string_agg(
+            concat(turn, ':', length(expected_text), ':', expected_text, expected_call)
+            ORDER BY turn))
+        FROM turns WHERE run = ? AND arm = ? GROUP BY session ORDER BY session
+        """,
+        [run, arm],
+    ).fetchall()
+    return {int(session): digest for session, digest in found}
+
+
 def reply_times(
     db: DuckDBPyConnection, run: str, arms: Sequence[int]
 ) -> dict[str, dict[int, list[float]]]:
