@@ -7,10 +7,10 @@ the same rules: a run that was judged by older ones is judged anew, in memory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from lab.comparing.arms import Tested, arms_of, matched, tested
+from lab.comparing.arms import Shown, Tested, arms_of, matched, shows, tested
 from lab.comparing.latency import quantiles
 from lab.comparing.sentence import sentence
 from lab.ended import verdict_of
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from lab.store import Results, StoredRun
 
 PATIENT = ("wall_s", "virtual_s")
+# Of a pair in which an arm has no session that shows anything: nothing is tested, or corrected for.
+UNTESTED: dict[str, Any] = dict.fromkeys(field.name for field in fields(Tested))
 
 
 def compare(results: Results, a: str, b: str) -> dict[str, Any]:
@@ -37,8 +39,10 @@ def compare(results: Results, a: str, b: str) -> dict[str, Any]:
     pairs, only_a, only_b = matched(arms_of(verdicts[0]), arms_of(verdicts[1]))
     changed = changes(*stored)
     same_load = not {"seed", "workload"} & changed.keys()
-    told = [_pair(results, verdicts, one, other, same_load) for one, other in pairs]
-    for arm, p in zip(told, holm([arm["p_value"] for arm in told]), strict=True):
+    many = sum(shows(*pair) for pair in pairs)
+    told = [_pair(results, verdicts, pair, same_load, many) for pair in pairs]
+    known = [arm for arm in told if arm["test"] is not None]
+    for arm, p in zip(known, holm([arm["p_value"] for arm in known]), strict=True):
         arm["p_holm"] = p
     document = {
         "a": _about(stored[0], verdicts[0]),
@@ -99,27 +103,28 @@ def unlike(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, list[Any]]:
 def _pair(
     results: Results,
     verdicts: tuple[RunVerdict, RunVerdict],
-    a: Repeated,
-    b: Repeated,
+    pair: tuple[Repeated, Repeated],
     same_load: bool,
+    arms: int,
 ) -> dict[str, Any]:
+    a, b = pair
     runs = verdicts[0].run, verdicts[1].run
     one, other = (
-        results.session_outcomes(run, arm.arm.name) if same_load else None
-        for run, arm in zip(runs, (a, b), strict=True)
+        _shown(results, run, arm.arm.name) if same_load else None
+        for run, arm in zip(runs, pair, strict=True)
     )
-    found: Tested = tested(a, b, one, other)
+    found = asdict(tested(a, b, one, other, arms)) if shows(a, b) else UNTESTED
     times = [
         results.reply_times(run, [part.name for part in arm.parts])
-        for run, arm in zip(runs, (a, b), strict=True)
+        for run, arm in zip(runs, pair, strict=True)
     ]
     return {
         "name": a.arm.name,
         **({"name_in_b": b.arm.name} if b.arm.name != a.arm.name else {}),
         "a": _side(a),
         "b": _side(b),
-        **asdict(found),
-        "ci95": list(found.ci95),
+        **found,
+        "p_holm": None,
         "settings": unlike(a.arm.settings, b.arm.settings),
         "exposure": unlike(a.arm.exposure, b.arm.exposure),
         "violations": unlike(a.arm.seen, b.arm.seen),
@@ -128,6 +133,10 @@ def _pair(
         "same_history": _digests(a.arm, b.arm) if len(a.parts) == len(b.parts) == 1 else None,
         "latency": {name: quantiles(times[0][name], times[1][name]) for name in times[0]},
     }
+
+
+def _shown(results: Results, run: str, arm: str) -> Shown:
+    return Shown(results.session_outcomes(run, arm), results.session_loads(run, arm))
 
 
 def _side(arm: Repeated) -> dict[str, Any]:

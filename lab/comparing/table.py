@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lab.comparing.sentence import alone, method, silent
 from lab.report.grid import Fitted
 from lab.report.words import p_value
 
@@ -44,15 +45,15 @@ def _about(side: Document) -> str:
 
 
 def rates(arms: Sequence[Document]) -> Fitted:
-    """One row a pair of arms."""
-    heads = ("arm", "A", "B", "B - A,\npoints", "95 %", "p,\ncorrected", "A was", "B is", "digests")
+    """One row a pair of arms; dashes where nothing was tested."""
+    several = len(_tested(arms)) > 1
+    ends, p = ("95 %, all\nat once", "p,\nHolm") if several else ("95 %", "p")
+    heads = ("arm", "A", "B", "B - A,\npoints", ends, p, "A was", "B is", "digests")
     rows = [
         [
             arm["name"] + (f" / {arm['name_in_b']}" if "name_in_b" in arm else ""),
             *(_counts(arm[it]) for it in ("a", "b")),
-            f"{100 * arm['difference']:+.1f}",
-            " to ".join(f"{100 * end:+.1f}" for end in arm["ci95"]),
-            p_value(arm["p_holm"]),
+            *_difference(arm),
             *(arm[it]["verdict"] for it in ("a", "b")),
             {True: "equal", False: "differ", None: "–"}[arm["same_history"]],
         ]
@@ -61,21 +62,45 @@ def rates(arms: Sequence[Document]) -> Fitted:
     return Fitted(heads, rows, text=("A was", "B is", "digests"))
 
 
+def _tested(arms: Sequence[Document]) -> list[Document]:
+    return [arm for arm in arms if arm["test"] is not None]
+
+
+def _difference(arm: Document) -> tuple[str, str, str]:
+    """Points, their interval and p."""
+    if arm["test"] is None:
+        return "–", "–", "–"
+    ends = " to ".join(f"{100 * end:+.1f}" for end in arm["ci95"])
+    return f"{100 * arm['difference']:+.1f}", ends, p_value(arm["p_holm"])
+
+
 def _counts(side: Document) -> str:
     missed = f" + {side['sessions_missed']}" if side["sessions_missed"] else ""
     return f"{side['sessions_corrupt']}{missed} of {side['sessions']}"
 
 
 def _tests(arms: Sequence[Document]) -> str:
-    """Which tests, on how many pairs, and what is corrected for."""
-    found = dict.fromkeys(arm["test"] for arm in arms)
-    pairs = [arm["pairs"] for arm in arms if arm["pairs"] is not None]
-    paired = f" ({min(pairs)} to {max(pairs)} pairs)" if pairs else ""
-    holm = f"; p corrected for {len(arms)} arms (Holm)" if len(arms) > 1 else ""
+    """Which tests and intervals, on how many pairs, what is corrected for, and who is alone."""
+    known = _tested(arms)
     boots = any(max(arm["a"]["boots"], arm["b"]["boots"]) > 1 for arm in arms)
-    unit = "; repetitions taken together, a boot each" if boots else ""
     what = "corrupt + missed" if any(arm["missed_too"] for arm in arms) else "corrupt"
-    return f"sessions {what} of those that show anything; {', '.join(found)}{paired}{holm}{unit}\n"
+    told = [f"sessions {what} of those that show anything", *(_methods(known) if known else [])]
+    told += ["repetitions taken together, a boot each"] if boots else []
+    lines = ["; ".join(told)]
+    lines += [f"{arm['name']}: {alone(arm)}" for arm in known if alone(arm)]
+    return "\n".join([*lines, *silent(arms), ""])
+
+
+def _methods(known: Sequence[Document]) -> list[str]:
+    pairs = [arm["pairs"] for arm in known if arm["pairs"] is not None]
+    paired = f" ({min(pairs)} to {max(pairs)} pairs)" if pairs else ""
+    many = len(known)
+    tests = ", ".join(dict.fromkeys(arm["test"] for arm in known))
+    intervals = ", ".join(dict.fromkeys(map(method, known)))
+    holm, at_once = "", ""
+    if many > 1:
+        holm, at_once = f", Holm over {many} arms", f", Bonferroni over {many} arms"
+    return [f"p: {tests}{paired}{holm}", f"95 %: {intervals} (1998){at_once}"]
 
 
 def counters(arms: Sequence[Document]) -> list[RenderableType]:

@@ -75,7 +75,7 @@ def test_several_arms_are_corrected_for(results: Results) -> None:
     assert told["answer"].startswith(
         f'B corrupts fewer sessions than A in "{ARM}": 10 of 60 before'
     )
-    assert "corrected for 3 arms" in told["answer"]
+    assert "Holm over 3 arms" in told["answer"]
 
 
 def test_runs_with_one_history_are_said_to_be_the_same(results: Results) -> None:
