@@ -1,4 +1,4 @@
-"""Corrupt replies by output length, batch row and cache tier: a rate that one of them moves.
+"""Corrupt replies by output length, batch size and cache tier: a rate that one of them moves.
 
 Field reports have 0 of 19 short replies wrong and 6 of 11 long ones (sglang#33397).
 """

@@ -1,8 +1,9 @@
-"""Corrupt replies by what a reply met: how long it was, its row in the batch, where its prefix lay.
+"""Corrupt replies by what a reply met: how long it was, how many decoded beside it, where its
+prefix lay.
 
-One rule: all arms share their buckets, so that two bars of one name stand for the same. A row is
-counted from the replies' own times: how many were being decoded when its first token came, which is
-the order of the bundled engine's batch.
+One rule: all arms share their buckets, so that two bars of one name stand for the same. The batch's
+size is counted from the replies' own times: how many others were being decoded when a reply's first
+token came. Which row of the batch a reply had is not recorded, and nothing here claims it.
 """
 
 from __future__ import annotations
@@ -76,10 +77,10 @@ def lengths(histories: Sequence[ArmHistory]) -> Buckets:
     }
 
 
-def rows(histories: Sequence[ArmHistory]) -> Buckets:
+def sizes(histories: Sequence[ArmHistory]) -> Buckets:
     """How many were being decoded when its first token came: 0, 1, 2–3, 4–7, and so on."""
     return {
-        arm.name: {key: _doubling(row) for key, row in _batch_rows(arm).items()}
+        arm.name: {key: _doubling(others) for key, others in _beside(arm).items()}
         for arm in histories
     }
 
@@ -91,7 +92,7 @@ def tiers(histories: Sequence[ArmHistory]) -> Buckets:
 
 DIMENSIONS: Mapping[str, tuple[Callable[[Sequence[ArmHistory]], Buckets], str]] = {
     "output length": (lengths, "tokens of the reply that came"),
-    "batch row": (rows, "others decoding at its first token"),
+    "batch size at the first token": (sizes, "others decoding"),
     "cache tier": (tiers, "where its cached prefix lay"),
 }
 
@@ -125,12 +126,12 @@ def _span(low: int, high: int) -> str:
     return f"{low:,}" if low >= high else f"{low:,}–{high:,}"
 
 
-def _doubling(row: int) -> str:
-    low = 1 << (row.bit_length() - 1) if row else 0
+def _doubling(others: int) -> str:
+    low = 1 << (others.bit_length() - 1) if others else 0
     return _span(low, 2 * low - 1)
 
 
-def _batch_rows(arm: ArmHistory) -> dict[Key, int]:
+def _beside(arm: ArmHistory) -> dict[Key, int]:
     """Of each reply whose first token is known, the replies that had theirs and had not ended."""
     begun = sorted(
         (it.first_token_s, it.session, it.turn, it.done_s)

@@ -38,6 +38,7 @@ def untested(
         *words.by_arm(said),
         *_excluded(verdict.arms),
         *_zeros(histories),
+        *_rows(verdict.arms),
         *_fixed(verdict.arms),
     ]
 
@@ -91,6 +92,12 @@ def _zeros(histories: Sequence[ArmHistory]) -> list[str]:
     ours = [arm for arm in histories if not is_foreign(arm)]
     zeros = [key for key in ALWAYS_SAID if not any(arm.counters.get(key) for arm in ours)]
     return [f"never happened in any arm: {', '.join(zeros)}"] if ours and zeros else []
+
+
+def _rows(arms: Sequence[ArmVerdict]) -> list[str]:
+    """That wrong replies may lie in one row of the batch, which nobody noted down."""
+    wrong = any(arm.replies_corrupt for arm in arms)
+    return ["not recorded: which row of the batch a reply had"] if wrong else []
 
 
 def _fixed(arms: Sequence[ArmVerdict]) -> list[str]:

@@ -87,7 +87,9 @@ def run_parts(told: Told, says: Known) -> list[Part]:
     arms = told.verdict.arms
     return [
         Part("rates", "Rates", _rates(told)),
-        Part("where", "By request, length, row and tier", parts.where(told.figures("where"), told)),
+        Part(
+            "where", "By request, length, batch and tier", parts.where(told.figures("where"), told)
+        ),
         Part("wrong", "What went wrong", _wrong(told, says)),
         Part("ledger", "What the ledger saw", ledger(arms, says, _foreign(told))),
         Part("explained", "One reply explained", one_session(told.histories, told.findings, says)),

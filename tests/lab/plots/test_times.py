@@ -64,7 +64,7 @@ def test_slices_show_the_corrupt_arm_with_counts_and_interval() -> None:
     with styled():
         said = texts(slices.draw(verdict, arms, {arm.name: findings(arm) for arm in arms}))
     assert "bf16, graph on" in said and "fp8" not in said
-    assert "batch row: others decoding at its first token" in said and "10/240" in said
+    assert "batch size at the first token: others decoding" in said and "10/240" in said
     assert "Wilson 95 % interval" in said
 
 

@@ -44,14 +44,15 @@ def test_replies_of_one_length_are_one_bucket() -> None:
     assert of(slices([arm("one", t30=40)], {}), "output length") == {"30": (0, 40)}
 
 
-def test_a_row_is_how_many_were_being_decoded_when_its_first_token_came() -> None:
+def test_a_batch_s_size_is_how_many_were_being_decoded_when_the_first_token_came() -> None:
     made = history("one", sessions=5, turns=1)
-    spans = [(0.0, 9.0), (1.0, 2.0), (3.0, 8.0), (4.0, 8.0), (9.5, 9.9)]  # rows 0, 1, 1, 2, 0
+    spans = [(0.0, 9.0), (1.0, 2.0), (3.0, 8.0), (4.0, 8.0), (9.5, 9.9)]  # beside 0, 1, 1, 2, 0
     made.replies = [
         replace(it, first_token_s=first, done_s=done)
         for it, (first, done) in zip(made.replies, spans, strict=True)
     ]
-    assert of(slices([made], {}), "batch row") == {"0": (0, 2), "1": (0, 2), "2–3": (0, 1)}
+    found = of(slices([made], {}), "batch size at the first token")
+    assert found == {"0": (0, 2), "1": (0, 2), "2–3": (0, 1)}
 
 
 def test_a_prefix_that_came_back_at_admission_lay_on_the_host() -> None:

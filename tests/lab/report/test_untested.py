@@ -9,6 +9,7 @@ from lab.records import Finding
 from lab.report.bisection_untested import untested as of_bisection
 from lab.report.untested import untested
 from tests.lab.bisections import ended
+from tests.lab.report.pages import clean_run
 from tests.lab.report.test_views import STORED
 from tests.lab.samples import history, run_verdict, sample_run
 
@@ -48,6 +49,13 @@ def test_what_a_judge_could_not_judge_is_counted() -> None:
     doubts = [Finding(0, 0, "wrong_value", "unknown", "no call"), Finding(0, 1, "loop", "pass", "")]
     lines = untested(run_verdict("r", [arm], {"one": 0}), None, [arm], {"one": doubts})
     assert 'replies that a judge could not judge: wrong_value 1 (arm "one")' in lines
+
+
+def test_the_row_of_the_batch_is_said_to_be_unknown_where_replies_are_wrong() -> None:
+    verdict, arms = sample_run()
+    line = "not recorded: which row of the batch a reply had"
+    assert line in untested(verdict, STORED, arms, {})
+    assert line not in untested(clean_run().verdict, STORED, arms, {})
 
 
 def test_counters_that_moved_in_no_arm_and_settings_that_none_varies_are_told() -> None:
