@@ -82,9 +82,15 @@ class Options:
         return 0
 
     def _next_step(self, verdict: RunVerdict) -> None:
-        """What tells more of a run with wrong replies."""
+        """What tells more of a corrupt run: of a wrong reply, else of what the ledger saw."""
         from lab.store import DEFAULT_DB
 
-        if any(arm.verdict == "corrupt" for arm in verdict.arms):
-            where = "" if self.db == DEFAULT_DB else f" --db {quote(str(self.db))}"
+        where = "" if self.db == DEFAULT_DB else f" --db {quote(str(self.db))}"
+        corrupt = [arm for arm in verdict.arms if arm.verdict == "corrupt"]
+        if any(arm.replies_corrupt for arm in corrupt):
             note(f"why a reply is wrong: kvlab explain {verdict.run}{where}")
+        elif corrupt:
+            show = f"kvlab show {verdict.run} --arm {quote(corrupt[0].name)}{where}"
+            note(f"no reply is wrong; what was seen: {show}")
+            for name in [name for name, n in corrupt[0].violations.items() if n][:1]:
+                note(f"what that means: kvlab catalog {name}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +65,22 @@ def test_a_corrupt_run_ends_with_the_command_that_explains_it(drawn, kvlab) -> N
     with_db = last("--db", "other/lab.duckdb")
     assert with_db.startswith("why a reply is wrong: kvlab explain ")
     assert with_db.endswith(" --db other/lab.duckdb") and "--db" not in last()
+
+
+def test_a_run_whose_replies_are_right_offers_what_the_ledger_saw(
+    trial, kvlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = judging.judge_run
+
+    def only_seen(*given: Any) -> Any:
+        verdict, findings = whole(*given)
+        first = replace(verdict.arms[0], replies_corrupt=0, violations={"page_freed_twice": 3})
+        return replace(verdict, arms=(first, *verdict.arms[1:])), findings
+
+    monkeypatch.setattr(judging, "judge_run", only_seen)
+    said = kvlab("run", "good.yaml").err
+    assert "kvlab explain" not in said and " --arm 'bf16, graph on'\n" in said
+    assert said.endswith("what that means: kvlab catalog page_freed_twice\n")
 
 
 def test_a_clean_run_offers_no_explanation(drawn, trial, kvlab) -> None:
