@@ -49,11 +49,14 @@ def _checked(results: Results, scenario: Scenario, named: str) -> str:
     return run
 
 
-def stopped(results: Results, run: str, scenario: Scenario) -> Interrupted:
-    """What is told of a run that the user stopped."""
+def stopped(results: Results, run: str, scenario: Scenario, out: Path | None = None) -> Interrupted:
+    """What is told of a run that the user stopped; ``out`` is the folder that was asked for."""
     stored = results.run(run)
     word = f"interrupted: {len(stored.arms)} of {len(scenario.arms)} arms are stored as run {run}"
     if not stored.arms:
         return Interrupted(word)
-    goes_on = f"`{shlex.join(stored.asked.argv)} --resume {run}{results.where}` goes on, "
-    return Interrupted(f"{word}; {goes_on}`kvlab judge {run}{results.where}` judges them")
+    to = f" --out {shlex.quote(str(out))}" if out is not None else ""
+    goes_on = f"`{shlex.join(stored.asked.argv)} --resume {run}{results.where}{to}` goes on, "
+    judges = f"`kvlab judge {run}{results.where}` judges them, "
+    shows = f"`kvlab report {run}{results.where}{to}` then shows what there is"
+    return Interrupted(f"{word}; {goes_on}{judges}{shows}")

@@ -80,7 +80,7 @@ def run_scenario(
             _drive(scenario, results, run, progress, folder_of(run, results.path, out), way)
     except KeyboardInterrupt:
         results.finish_run(run, RunStatus.INTERRUPTED)
-        raise stopped(results, run, scenario) from None
+        raise stopped(results, run, scenario, out) from None
     except BaseException:
         results.finish_run(run, RunStatus.FAILED)
         raise

@@ -191,5 +191,7 @@ def test_a_command_that_is_offered_finds_the_database(
     trial: FakeTrial, dropped: list[object], kvlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "run_arm", Interrupted(trial, SECOND, signal.SIGINT, after=2))
-    said: Said = kvlab("run", "good.yaml", "--db", "an other.duckdb")
-    assert said.err.endswith(" --db 'an other.duckdb'` judges them\n")
+    said: Said = kvlab("run", "good.yaml", "--db", "an other.duckdb", "--out", "of mine")
+    db, out = " --db 'an other.duckdb'", " --out 'of mine'"
+    assert f"{db}{out}` goes on, " in said.err and f"{db}` judges them, " in said.err
+    assert said.err.endswith(f"{db}{out}` then shows what there is\n")
