@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, ArmVerdict, RunVerdict
 
 GEOMETRY = ("pool", "tier", "order", "page_tokens", "entries", "item_bytes", "layers", "pages")
-MISSED = ("missed sessions", "missed %", "missed 95 %", "p with missed")
+MISSED = ("missed sessions", "missed %", "missed 95 %", "raw p with missed")
 COPIES = ("pool", "operation", "branch", "layout", "calls", "rows", "unit")
 RATES = (
-    *("arm", "corrupt sessions", "rate", "Wilson 95 %", "Fisher p vs first"),
+    *("arm", "corrupt sessions", "rate", "Wilson 95 %", "raw Fisher p vs first"),
     *("corrupt replies/due", "unfinished", "verdict", "as expected"),
 )
 

@@ -50,8 +50,8 @@ HOST = {
     "virtual_s": ("hicache", "virtual\ns"),
 }
 # Columns where a model of unknown texts missed anything.
-MISSED = ("missed\nsessions", "missed\n%", "missed\n95 %", "p with\nmissed")
-RATES = ("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "Fisher p\nvs first")
+MISSED = ("missed\nsessions", "missed\n%", "missed\n95 %", "raw p with\nmissed")
+RATES = ("arm", "corrupt\nsessions", "rate %", "Wilson\n95 %", "raw Fisher\np vs first")
 REPLIES = ("corrupt\nreplies", "unfin-\nished")
 VERDICT = ("verdict", "as\nexpected")
 UNTOLD = "not reported"  # by a server that has no such counter

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lab.records import NO_DIGEST
 from lab.repeats import whole
+from lab.report.contrast import contrast
 
 if TYPE_CHECKING:
     from lab.records import ArmVerdict, Comparison, RunVerdict
@@ -117,16 +118,10 @@ def p_against_first(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
     return None if pair is None else pair.p_value
 
 
-def p_of_wrong(verdict: RunVerdict, arm: ArmVerdict) -> float | None:
-    """The same of sessions that are corrupt or missed."""
-    pair = against_first(verdict, arm)
-    if pair is None:
-        return None
-    return pair.p_value if pair.p_value_missed is None else pair.p_value_missed
-
-
 def p_cell(verdict: RunVerdict, arm: ArmVerdict) -> str:
-    """The same as a table has it; ``by boot`` where boots are what the test exchanges."""
+    """The same as a table has it, not corrected for other arms; ``by boot`` where boots are what
+    the test exchanges.
+    """
     pair = against_first(verdict, arm)
     if arm is verdict.arms[0]:
         return "first"
@@ -210,16 +205,12 @@ def corrupt_part(verdict: RunVerdict) -> list[str]:
         return []
     who = " and ".join(corrupts(arm) for arm in arms[:NAMED])
     more = f" and {len(arms) - NAMED} more arms corrupt" if len(arms) > NAMED else ""
-    best = [
-        (p, arm)
-        for arm in verdict.arms
-        if arm.verdict == "clean" and (p := p_of_wrong(verdict, arm)) is not None
-    ]
-    first = verdict.arms[0]
-    if first.verdict != "corrupt" or not first.sessions_wrong or not best:
+    found = contrast(verdict)
+    if found is None:
         return [who + more]
-    p, arm = min(best, key=lambda pair: pair[0])
-    return [f"{who}{more}, {quoted(arm)} {arm.sessions_wrong} of {arm.sessions_judged} ({p_is(p)})"]
+    arm = found.against
+    sure = p_is(found.p_holm) + (f", Holm over {found.arms} arms" if found.arms > 1 else "")
+    return [f"{who}{more}, {quoted(arm)} {arm.sessions_wrong} of {arm.sessions_judged} ({sure})"]
 
 
 def corrupts(arm: ArmVerdict) -> str:

@@ -101,7 +101,8 @@ def test_the_headline_comes_first_and_is_one_sentence() -> None:
     text = printed(run_report(sample_run()[0]), width=200)
     assert text.splitlines()[0] == (
         '"bf16, graph on" corrupts 10 of 60 sessions (16.7 %), "fp8, graph on" 0 of 60 '
-        "(p = 0.0013); 2 of 3 arms are clean (0 of 120 sessions corrupt); as expected."
+        "(p = 0.0026, Holm over 2 arms); 2 of 3 arms are clean (0 of 120 sessions corrupt); as "
+        "expected."
     )
 
 
