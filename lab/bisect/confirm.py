@@ -182,7 +182,12 @@ class _Confirming:
             self.space.toggles,
             self.discovery,
             decided,
-            Known(None if refuted else sufficient, verdict is Verdict.CONFIRMED, self.params.alpha),
+            Known(
+                None if refuted else sufficient,
+                verdict is Verdict.CONFIRMED,
+                self.params.alpha,
+                self.unit.value,
+            ),
         )
         optional = tuple(arm.blocked for arm in self._beside if arm.blocked)
         return Confirmation(

@@ -10,7 +10,7 @@ What is tested followed from what was seen, so the level of these tests is nomin
 
 A toggle is INNOCENT if it is not needed: the culprits suffice without it, they were seen with it
 bad and with it good, and it does not aggravate by that test. It may change the rate for all that:
-where a change by `UNLIKE` is not excluded, a sentence says so.
+where a change by `UNLIKE` is not excluded, a sentence says so, with how often it was seen good.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Seen = Mapping["Config", Tally]
 UNLIKE = 3  # so many times the rate is another rate
+OPEN = "not excluded by n = "  # how a sentence begins that tells what was seen too seldom
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Known:
     sufficient: bool | None
     confirmed: bool
     alpha: float
+    unit: str = "unit"
 
 
 def roles_of(
@@ -71,16 +73,21 @@ def roles_of(
     }
     told = {**innocent, **found, **decided}
     roles = {key: told.get(key, Role.NOT_SEPARABLE) for key in toggles}
-    return Roles(roles, (*others, *unlike(seen, list(innocent), known.alpha)))
+    return Roles(roles, (*others, *unlike(seen, list(innocent), known.alpha, known.unit)))
 
 
-def unlike(seen: Seen, innocent: Sequence[str], alpha: float) -> tuple[str, ...]:
+def unlike(
+    seen: Seen, innocent: Sequence[str], alpha: float, unit: str = "unit"
+) -> tuple[str, ...]:
     """Which innocent toggles may raise the rate much; by bounds that share alpha."""
     each = alpha / max(1, 2 * len(innocent))
     may = [key for key in innocent if _ratio(seen, key, each) >= UNLIKE]
     if not may:
         return ()
-    return (f"not needed, but may raise the rate {UNLIKE} times or more: {', '.join(may)}",)
+    times = sorted(_summed(seen, key, bad=False).units for key in may)
+    n = f"{times[0]}" if times[0] == times[-1] else f"{times[0]} to {times[-1]}"
+    what = f"that one of these raises the rate {UNLIKE} times or more"
+    return (f"{OPEN}{n} {unit}s with it good: {what}: {', '.join(may)}",)
 
 
 def _ratio(seen: Seen, key: str, alpha: float) -> float:

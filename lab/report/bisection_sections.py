@@ -11,17 +11,22 @@ from typing import Any
 from lab.report import words
 from lab.report.bisection_evidence import candidates, evidence, reach, waiting
 from lab.report.bisection_next import what_next
+from lab.report.bisection_untested import too_few
 from lab.report.bisection_words import bracket, counted, every_bad, said, share
 from lab.report.origin import UNKNOWN
 from lab.report.section import Section
 from lab.stats import clopper_pearson
 
 Document = Mapping[str, Any]
+COUNTED = "A row counts the trials of its own phase: reproduce, control, or confirm on fresh seeds."
+OF_ALL = "A level counts the trials of all phases in which it ran, the culprits bad."
+UNTESTED = "What was not tested"
 ENOUGH = 1e6  # an e-value beyond it is only said to be beyond it
 
 
 def sections(told: Document) -> list[Section]:
     """All that there is to say, in the order in which a reader asks."""
+    open_ends = tuple(too_few(told))
     every = [
         toggles(told),
         arms(told),
@@ -30,8 +35,9 @@ def sections(told: Document) -> list[Section]:
         reach(told),
         waiting(told),
         candidates(told),
-        Section("Also seen", lines=tuple(told["others"])),
+        Section("Also seen", lines=tuple(it for it in told["others"] if it not in open_ends)),
         Section("What is guaranteed", lines=tuple(told["guarantee"])),
+        Section(UNTESTED, lines=open_ends),
         Section("What to do next", lines=tuple(what_next(told))),
         phases(told),
     ]
@@ -100,7 +106,8 @@ def arms(told: Document) -> Section:
     ]
     shown = tuple(row for row in rows if row[1] != "0")
     against = f"e-values say how much rarer than with all bad; {_bar(told):g} is enough."
-    return Section("Arms", heads, shown, (), (against,) if told["arms"] else ())
+    lines = (COUNTED, against) if told["arms"] else (COUNTED,)
+    return Section("Arms", heads, shown, (), lines)
 
 
 def threshold(told: Document, found: Document) -> Section:
@@ -109,7 +116,7 @@ def threshold(told: Document, found: Document) -> Section:
     rows = tuple(
         _arm(said(it["level"]), (it["corrupt"], it["units"]))[: len(heads)] for it in found["steps"]
     )
-    return Section(f"Threshold of {found['toggle']}", heads, rows, (), (bracket(found),))
+    return Section(f"Threshold of {found['toggle']}", heads, rows, (), (bracket(found), OF_ALL))
 
 
 def phases(told: Document) -> Section:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lab.bisect.roles import OPEN
 from lab.report import words
 from lab.report.bisection_words import unreached
 from lab.stats import clopper_pearson
@@ -15,7 +16,13 @@ Document = Mapping[str, Any]
 
 def untested(told: Document) -> list[str]:
     """A sentence each."""
-    return [*_without_role(told), *_excluded(told), *_unreached(told), *_never_flipped(told)]
+    excluded = [*_excluded(told), *too_few(told)]
+    return [*_without_role(told), *excluded, *_unreached(told), *_never_flipped(told)]
+
+
+def too_few(told: Document) -> list[str]:
+    """What was seen too seldom to be excluded, of what else the search has to say."""
+    return [line for line in told["others"] if line.startswith(OPEN)]
 
 
 def _without_role(told: Document) -> list[str]:

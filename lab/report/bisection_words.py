@@ -12,6 +12,7 @@ from typing import Any
 from lab.copies import PATH, CopyPath, copy_paths, never_ran
 from lab.report import words
 from lab.scenario.problem import spell
+from lab.stats import clopper_pearson
 
 Document = Mapping[str, Any]
 WITH = {1: "with it", 2: "with both", 3: "with all three"}
@@ -84,11 +85,23 @@ def bracket(found: Document) -> str:
     """Where a knob turns; never a point."""
     clean, bad = found["clean_below"], found["bad_above"]
     if bad is None:
-        return f"{found['toggle']}: clean at every level that was tried, up to {said(clean)}"
+        tried = f"{found['toggle']}: clean at every level that was tried"
+        return f"{tried}, up to {level(found, clean)}"
     if clean is None:
-        return f"{found['toggle']}: corrupt at every level that was tried, down to {said(bad)}"
-    turns = f"{found['toggle']} turns between {said(clean)} (clean) and {said(bad)} (corrupt)"
+        tried = f"{found['toggle']}: corrupt at every level that was tried"
+        return f"{tried}, down to {level(found, bad)}"
+    turns = f"{found['toggle']} turns between {level(found, clean)} and {level(found, bad)}"
     return turns if found["monotone"] else f"{turns}; not for good: a level beyond is clean again"
+
+
+def level(found: Document, value: Any) -> str:
+    """A level with what was seen there: ``3 (clean: 0 of 19, below 17.6 %)``."""
+    seen = [(it["corrupt"], it["units"]) for it in found["steps"] if it["level"] == value]
+    corrupt, units = seen[0] if seen else (0, 0)
+    if corrupt:
+        return f"{said(value)} (corrupt: {of((corrupt, units))})"
+    below = f": 0 of {units}, below {words.percent(clopper_pearson(0, units)[1])}" if units else ""
+    return f"{said(value)} (clean{below})"
 
 
 def waits(told: Document) -> list[str]:

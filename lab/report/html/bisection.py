@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.plots.bisection import BISECTION_FIGURES
 from lab.report.bisection_markdown import command, probe_rows, told_of
-from lab.report.bisection_sections import sections
+from lab.report.bisection_sections import UNTESTED, sections
 from lab.report.bisection_untested import untested
 from lab.report.bisection_words import headline, subline
 from lab.report.html import parts
@@ -67,14 +67,14 @@ def bisection_parts(told: Told, says: Known) -> list[Part]:
     about = abouts(BISECTION_FIGURES.all()) if told.drawn else {}
     pictures = {name: picture(svg, about[name]) for name, svg in told.drawn.items()}
     found = []
-    for section in sections(told.document):
+    for section in (it for it in sections(told.document) if it.title != UNTESTED):
         after = [pictures.pop(name, "") for title, name in AFTER if title == section.title]
         body = joined((parts.section(section, says), *after))
         found.append(Part(anchor(section.title), section.title, body))
     return [
         *found,
         Part("figures", "Figures", joined(pictures.values())),
-        Part("untested", "What was not tested", bullets(untested(told.document))),
+        Part("untested", UNTESTED, bullets(untested(told.document))),
         Part("incidents", "Incidents", says.incident_cards()),
         Part("names", "Violations and faults", says.name_cards()),
         Part("probes", "Every probe", _probes(told)),

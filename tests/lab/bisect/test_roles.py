@@ -50,7 +50,10 @@ def test_a_change_of_rate_that_is_not_excluded_is_told() -> None:
     few = {config("abc"): Tally(30, 10), config("ac"): Tally(9, 2), config("ab"): Tally(300, 95)}
     told = roles_of(few, ("a", "b", "c"), FOUND, {"a": Role.NECESSARY}, KNOWN)
     assert told.roles["b"] is told.roles["c"] is Role.INNOCENT
-    assert told.others == ("not needed, but may raise the rate 3 times or more: b",)
+    assert told.others == (
+        "not excluded by n = 9 units with it good: that one of these raises the rate 3 times or"
+        " more: b",
+    )
     many = {it: Tally(50 * seen.units, 50 * seen.corrupt) for it, seen in few.items()}
     assert roles_of(many, "abc", FOUND, {"a": Role.NECESSARY}, KNOWN).others == ()
 

@@ -13,6 +13,7 @@ from lab.bisect.conclusion import Role, Verdict
 from lab.bisect.trials import Unit
 from lab.report.bisection import bisection_report
 from lab.report.bisection_sections import e_value, sections
+from lab.report.bisection_untested import untested
 from lab.report.bisection_words import headline
 from lab.report.section import Section
 from tests.lab.bisections import BOTH_ENDS, CONFIRMED, SEARCHED, WEDGED, ended, told
@@ -56,6 +57,14 @@ def test_the_headline_counts_boots_where_a_boot_is_the_unit() -> None:
     assert boots.endswith("together; 4 of 4 boots with both, 0 of 4 with either one good")
 
 
+def test_what_was_seen_too_seldom_was_not_tested_and_was_not_seen() -> None:
+    line = "not excluded by n = 9 boots with it good: that one of these raises the rate: graph"
+    document = told(replace(CONFIRMED, others=("another cause is left", line)))
+    assert section(document, "Also seen").lines == ("another cause is left",)
+    assert section(document, "What was not tested").lines == (line,)
+    assert line in untested(document)
+
+
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_every_verdict_fits_a_hundred_columns_and_says_what_is_next(verdict: Verdict) -> None:
     document = ended(verdict)
@@ -91,7 +100,9 @@ def test_arms_stand_with_units_rate_interval_bounds_and_evidence() -> None:
         *("100", "0", "0", "0–3.6", "0–4.5", "512"),
     )
     assert row(found, "confirm: without graph")[-1] == ">1e6"
-    assert found.lines == ("e-values say how much rarer than with all bad; 300 is enough.",)
+    phases, enough = found.lines
+    assert phases.startswith("A row counts the trials of its own phase")
+    assert enough == "e-values say how much rarer than with all bad; 300 is enough."
 
 
 def test_a_column_in_which_nothing_is_known_is_left_out() -> None:
@@ -105,7 +116,9 @@ def test_a_threshold_is_a_bracket_with_its_levels() -> None:
         ("1", "100", "0", "0", "0–3.6"),
         ("4", "8", "1", "12.5", "0.3–52.7"),
     )
-    assert found.lines == ("concurrency turns between 1 (clean) and 4 (corrupt)",)
+    assert found.lines[0] == (
+        "concurrency turns between 1 (clean: 0 of 100, below 3.6 %) and 4 (corrupt: 1 of 8)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +132,7 @@ def test_a_threshold_is_a_bracket_with_its_levels() -> None:
 def test_a_bracket_says_where_it_is_none(changed: dict[str, Any], line: str) -> None:
     (bracket,) = CONFIRMED.thresholds
     found = replace(CONFIRMED, thresholds=(replace(bracket, **changed),))
-    assert line in said(told(found))
+    assert line in " ".join(said(told(found)).split())
 
 
 def test_evidence_stands_beside_that_of_the_arms_that_are_cleared() -> None:
