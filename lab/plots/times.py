@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab.plots import FIGURES
 from lab.plots.histogram import bins, draw_bars, draw_marks
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lab.records import ArmHistory, Finding, Reply, RunVerdict
 
 MOST = 6  # arms in one figure
-COLUMNS = {"first token": "s", "gap between tokens, mean of a reply": "ms", "whole reply": "s"}
+COLUMNS = {"first token": "s", "gap of tokens, mean of a reply": "ms", "whole reply": "s"}
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,15 @@ def draw(
         return None
     ranked = sorted(timed, key=lambda pair: -len(pair[1][2].ill))[:MOST]
     shown = [pair for pair in timed if pair in ranked]
-    figure = new_figure(11.0, 1.2 + 1.75 * len(shown))
+    figure = new_figure(9.6, 1.5 + 1.85 * len(shown))
     panels = figure.subplots(len(shown), len(COLUMNS), sharex="col", squeeze=False)
     for column, (what, unit) in enumerate(COLUMNS.items()):
         its = [(found[column], arm) for arm, found in shown]
         draw_column(list(panels[:, column]), its, what, unit)
     for axes, (arm, _) in zip(panels[:, 0], shown, strict=True):
-        axes.set_ylabel(f"{wrapped(arm.name, 20)}\n\nreplies", fontsize=8)
-    figure.legend(handles=legend(), loc="outside upper right", ncols=2, fontsize=8, frameon=False)
+        axes.set_ylabel(f"{wrapped(arm.name, 18)}\n\nreplies")
+    figure.legend(handles=legend(), loc="outside upper right", ncols=2, fontsize=9, frameon=False)
+    figure.supxlabel(caption(shown), fontsize=9)
     some = f"\nthe {MOST} of {len(timed)} arms that miss the most" if len(timed) > MOST else ""
     title(figure, f"Times by each arm's clock: {verdict.scenario}, seed {verdict.seed}{some}")
     return figure
@@ -76,15 +77,28 @@ def draw_column(
     for axes, (waited, arm) in zip(panels, found, strict=True):
         if edges is None:
             axes.set_axis_off()
-            axes.set_title(f"{what}: not told", fontsize=8)
+            axes.set_title("not told")
             continue
         draw_bars(axes, waited.well, waited.ill, edges)
         marked = {"client timeout": arm.timeout_s} if arm.timeout_s and waited.ill else {}
-        axes.set_title(waited.told(), fontsize=8, pad=5 + 10 * draw_marks(axes, marked))
-    if edges is not None:
-        far = sorted({arm.timeout_s for _, arm in found if arm.timeout_s}) if not limits else []
-        beyond = f"; nobody waited for the timeout of {far[0]:g} s" if far and unit == "s" else ""
-        panels[-1].set_xlabel(f"{what} ({unit}){beyond}", fontsize=8)
+        axes.set_title(waited.told(), pad=5 + 10 * draw_marks(axes, marked))
+    above: dict[str, Any] = {
+        "xycoords": "axes fraction",
+        "textcoords": "offset points",
+        "fontsize": 10,
+    }
+    height = 20 + (10 if limits else 0)
+    panels[0].annotate(f"{what} ({unit})", (0, 1), xytext=(0, height), fontweight="bold", **above)
+
+
+def caption(shown: Sequence[tuple[ArmHistory, tuple[Waits, ...]]]) -> str:
+    """What holds for every panel: whose times these are, and a timeout that nobody waited for."""
+    waited = any(found.ill for _, its in shown for found in its)
+    far = sorted({arm.timeout_s for arm, _ in shown if arm.timeout_s})
+    said = "replies by how long they took"
+    if waited or not far:
+        return said
+    return f"{said}; nobody waited for the client's timeout of {far[0]:g} s"
 
 
 def waits(arm: ArmHistory) -> tuple[Waits, Waits, Waits]:

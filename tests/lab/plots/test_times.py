@@ -41,8 +41,16 @@ def test_a_timeout_that_nobody_waited_for_is_told_and_not_drawn() -> None:
     arm = replace(history("one", sessions=3), timeout_s=600.0)
     with styled():
         said = texts(times.draw(run_verdict("r", [arm], {"one": 0}), [arm], {}))
-    assert "whole reply (s); nobody waited for the timeout of 600 s" in said
+    assert said.count("nobody waited for the client's timeout of 600 s") == 1
     assert "client timeout" not in said
+
+
+def test_every_column_has_one_heading_with_its_unit() -> None:
+    arms = [history(name, sessions=3) for name in ("one", "two")]
+    with styled():
+        said = texts(times.draw(run_verdict("r", arms, {"one": 0, "two": 0}), arms, {}))
+    for what, unit in times.COLUMNS.items():
+        assert said.count(f"{what} ({unit})") == 1
 
 
 def test_of_many_arms_those_that_miss_the_most_are_drawn() -> None:
