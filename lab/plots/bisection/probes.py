@@ -42,6 +42,7 @@ def draw(told: Document) -> Figure | None:
     axes.set_ylim(len(keys) + 1.0, top)
     draw_probes(axes, shown, told)
     _label(axes, told, keys)
+    _numbers(axes, len(shown), len(asked))
     _phases(axes, names, top, len(keys))
     _headline(figure, axes, told, len(asked) - len(shown))
     return figure
@@ -94,16 +95,23 @@ def _label(axes: Axes, told: Document, keys: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names, fontsize=8)
     for label, key in zip(axes.get_yticklabels(), keys, strict=True):
         label.set_fontweight("bold" if key in culprits else "normal")
-    axes.set_xticks([])
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(length=0)
     axes.grid(visible=False)
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
 
 
+def _numbers(axes: Axes, shown: int, asked: int) -> None:
+    """Every fifth probe by its number, which the table of all probes has."""
+    left_out = asked - shown
+    numbers = [i + 1 if i < shown // 2 or not left_out else i + 1 + left_out for i in range(shown)]
+    fifth = [(at, str(number)) for at, number in enumerate(numbers) if number % 5 == 0]
+    axes.set_xticks([at for at, _ in fifth], [number for _, number in fifth], fontsize=8)
+
+
 def _counts(axes: Axes, shown: Sequence[Probe], row: int) -> None:
     """Corrupt over units under every column."""
-    look: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "top", "fontsize": 6}
+    look: dict[str, Any] = {"rotation": 90, "ha": "center", "va": "top", "fontsize": 7}
     for column, probe in enumerate(shown):
         corrupt, units = probe["units"]
         colour = look_of(probe["units"]).colour

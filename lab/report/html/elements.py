@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-NUMERIC = re.compile(r"[–<>≤+\-]?[\d,.]+(e[+-]?\d+)?( ?%| of [\d,]+|/[\d,]+|–[\d.]+( %)?)?|–|first")
+NUMERIC = re.compile(
+    r"[–<>≤+\-]?[\d,.]+(e[+-]?\d+)?( ?%| of [\d,]+|/[\d,]+|–[\d.]+( %)?| \([\d,]+ of [\d,]+\))?"
+    r"|–|first"
+)
 FOLDED = 14  # rows of a table from which on it is folded away
 Say = Callable[[str], Markup]  # text as HTML
 

@@ -71,8 +71,8 @@ def where(figures: Markup, left: Left) -> Markup:
         return figures
     heard = (
         "Of the replies that came. A wrong reply is often longer or shorter for being wrong, so "
-        "its length may be an effect. The batch's size is counted from the replies' own times; which "
-        "row of the batch a reply had is not recorded."
+        "its length may be an effect. The batch's size is counted from the replies' own times; "
+        "which row of the batch a reply had is not recorded."
     )
     counts = folded("The counts of every arm", tag("p", heard), *by_dimension, shown=not figures)
     return joined((figures, counts))

@@ -19,7 +19,7 @@ from lab.report.html.style import COLOURS
 if TYPE_CHECKING:
     from pathlib import Path
 
-BROAD = 1000.0  # points of width from which on a figure is scrolled instead of shrunk
+BROAD = 800.0  # points of width from which on a figure is scrolled instead of shrunk
 NAME = re.compile(r'(?<=\bid=")|(?<=href="#)|(?<=url\(#)')
 HEAD = re.compile(r"<svg\b[^>]*>")
 SIZE = re.compile(r'\bwidth="([\d.]+)pt"')

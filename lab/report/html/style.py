@@ -88,7 +88,7 @@ figure { margin: .8rem 0 1.2rem; } figcaption { color: var(--dim); font-size: .9
 details { margin: .5rem 0; } summary { cursor: pointer; color: var(--dim); }
 article { border-left: 3px solid var(--line); padding-left: 1rem; margin: 1rem 0; }
 article:target, section:target h2 { border-color: var(--red); }
-@media (max-width: 60rem) { .sheet { display: block; } nav { position: static; max-height: none;
+@media (max-width: 72rem) { .sheet { display: block; } nav { position: static; max-height: none;
   margin-bottom: 1rem; } nav ol { display: flex; flex-wrap: wrap; gap: 0 1rem; } }
 @media print { :root { --paper: #fff; --ink: #000; --dim: #444; --grid: #d9d9d9; --line: #bbb;
   --head: #f2f2f2; --blue: #0072b2; --red: #d55e00; --amber: #e69f00; --pink: #cc79a7;
