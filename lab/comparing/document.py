@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from lab.comparing.arms import Shown, Tested, arms_of, matched, shows, tested
+from lab.comparing.arms import Shown, Tested, arms_of, matched, partners, shows, tested
 from lab.comparing.latency import quantiles
 from lab.comparing.sentence import sentence
 from lab.ended import verdict_of
@@ -114,10 +114,7 @@ def _pair(
         for run, arm in zip(runs, pair, strict=True)
     )
     found = asdict(tested(a, b, one, other, arms)) if shows(a, b) else UNTESTED
-    times = [
-        results.reply_times(run, [part.name for part in arm.parts])
-        for run, arm in zip(runs, pair, strict=True)
-    ]
+    same = _digests(a.arm, b.arm) if len(a.parts) == len(b.parts) == 1 else None
     return {
         "name": a.arm.name,
         **({"name_in_b": b.arm.name} if b.arm.name != a.arm.name else {}),
@@ -130,9 +127,27 @@ def _pair(
         "violations": unlike(a.arm.seen, b.arm.seen),
         "outcomes": unlike(a.arm.outcomes, b.arm.outcomes),
         "missed": unlike(a.arm.missed, b.arm.missed),
-        "same_history": _digests(a.arm, b.arm) if len(a.parts) == len(b.parts) == 1 else None,
-        "latency": {name: quantiles(times[0][name], times[1][name]) for name in times[0]},
+        "same_history": same,
+        "latency": {} if same else _times(results, runs, pair, one, other),
     }
+
+
+def _times(
+    results: Results,
+    runs: tuple[str, str],
+    pair: tuple[Repeated, Repeated],
+    one: Shown | None,
+    other: Shown | None,
+) -> dict[str, Any]:
+    """Quantiles of the whole replies' times, by what is timed."""
+    a, b = (
+        results.reply_times(run, [part.name for part in arm.parts])
+        for run, arm in zip(runs, pair, strict=True)
+    )
+    alike = partners(one.asked, other.asked) if one and other else set()
+    single = len(pair[0].parts) == len(pair[1].parts) == 1
+    asked = {(0, session) for session in alike} if single else set()
+    return {name: quantiles(a[name], b[name], asked) for name in a}
 
 
 def _shown(results: Results, run: str, arm: str) -> Shown:
@@ -147,6 +162,7 @@ def _side(arm: Repeated) -> dict[str, Any]:
         "sessions_missed": found.sessions_missed,
         "rate": found.rate,
         "ci95": list(found.ci95),
+        "replies_due": found.replies_due,
         "unfinished": found.unfinished,
         "verdict": found.verdict,
         "boots": len(arm.parts),

@@ -1,12 +1,14 @@
 """How long replies took in two arms: quantiles, and how far they are apart.
 
-One rule: whole sessions are drawn again, not replies, for the replies of a session are alike. What
-is drawn is only counted: a drawn session's replies stand in the sorted ones as often as it.
+One rule: whole sessions are drawn again, not replies, for the replies of a session are alike; and
+the same ones on both sides where both were asked the same. What is drawn is only counted: a drawn
+session's replies stand in the sorted ones as often as it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,31 +17,42 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUANTILES = (0.5, 0.9, 0.99)
+ENOUGH = {0.99: 300}  # replies of either arm, without which a quantile is that of a few
 MOST, LEAST, WORK = 400, 100, 4_000_000  # rounds; and replies drawn, beyond which they are fewer
 ENDS = (0.025, 0.975)
-Times = Mapping[int, Sequence[float]]  # seconds of replies, by session
+Session = tuple[int, int]  # a boot's place in the arm, a session's number
+Times = Mapping[Session, Sequence[float]]  # seconds of replies
 
 
-def quantiles(a: Times, b: Times, seed: int = 0) -> dict[str, Any]:
-    """Seconds at each quantile in both arms, and B minus A with its bootstrap 95 % interval;
-    empty where an arm has no time.
+def quantiles(
+    a: Times, b: Times, partners: AbstractSet[Session] = frozenset(), seed: int = 0
+) -> dict[str, Any]:
+    """Seconds at each quantile in both arms, and B minus A with its bootstrap 95 % interval, of
+    pairs of sessions where all of them are ``partners``, asked the same; empty where an arm has no
+    time.
     """
-    if not any(a.values()) or not any(b.values()):
+    a, b = ({key: times[key] for key in sorted(times) if times[key]} for times in (a, b))
+    if not a or not b:
         return {}
-    rng = np.random.default_rng([seed])
+    paired = a.keys() == b.keys() and a.keys() <= partners
     one, other = (np.quantile(_all(times), QUANTILES) for times in (a, b))
-    most = max(sum(map(len, times.values())) for times in (a, b))
-    rounds = max(LEAST, min(MOST, WORK // most))
-    apart = drawn(b, rng, rounds) - drawn(a, rng, rounds)
+    n = [sum(map(len, times.values())) for times in (a, b)]
+    rounds = max(LEAST, min(MOST, WORK // max(n)))
+    mine, theirs = ([seed], [seed]) if paired else ([seed, 0], [seed, 1])
+    apart = drawn(b, np.random.default_rng(mine), rounds)
+    apart -= drawn(a, np.random.default_rng(theirs), rounds)
     low, high = np.quantile(apart, ENDS, axis=0)
     return {
         f"p{100 * q:g}": {
             "a_s": float(one[i]),
             "b_s": float(other[i]),
+            "n": n,
             "difference_s": float(other[i] - one[i]),
             "ci95_s": [float(low[i]), float(high[i])],
+            "paired": paired,
         }
         for i, q in enumerate(QUANTILES)
+        if min(n) >= ENOUGH.get(q, 0)
     }
 
 

@@ -119,21 +119,43 @@ def counters(arms: Sequence[Document]) -> list[RenderableType]:
 
 
 def latencies(arms: Sequence[Document]) -> list[RenderableType]:
-    """Quantiles of the times, and B minus A with its interval."""
+    """Quantiles of the times with their n, B minus A with its interval; and how many replies have
+    no time, where that differs.
+    """
     rows = [
         [
             f"{arm['name']}: {name} {q}",
-            f"{it['a_s']:.3f}",
-            f"{it['b_s']:.3f}",
+            *(f"{it[side]:.3f}" for side in ("a_s", "b_s")),
+            " / ".join(map(str, dict.fromkeys(it["n"]))),
             f"{it['difference_s']:+.3f}",
             " to ".join(f"{end:+.3f}" for end in it["ci95_s"]),
+            "pairs" if it["paired"] else "apart",
         ]
         for arm in arms
         for name, found in arm["latency"].items()
         for q, it in found.items()
     ]
-    heads = ("seconds of the arm's clock", "A", "B", "B - A", "95 %, by session")
-    return [Fitted(heads, rows)] if rows else []
+    heads = (
+        "seconds of the arm's clock",
+        "A",
+        "B",
+        "replies",
+        "B - A",
+        "95 %, by session",
+        "drawn",
+    )
+    table = [Fitted(heads, rows)] if rows else []
+    lines = [line for arm in arms if (line := _unanswered(arm))]
+    return [*table, *([Text("\n".join([*lines, ""]))] if lines else [])]
+
+
+def _unanswered(arm: Document) -> str:
+    """That the times of one side are of a smaller part of its replies; empty where they are not."""
+    a, b = arm["a"], arm["b"]
+    if (a["unfinished"], a["replies_due"]) == (b["unfinished"], b["replies_due"]):
+        return ""
+    told = " / ".join(f"{it['unfinished']} of {it['replies_due']}" for it in (a, b))
+    return f"{arm['name']}: replies without an answer A / B: {told}; times are of the others alone"
 
 
 def changes(document: Document) -> list[RenderableType]:

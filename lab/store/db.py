@@ -197,8 +197,12 @@ class Results(Bisections):
         """A digest of what each session of an arm was asked."""
         return queries.session_loads(self.db, run, queries.arm_names(self.db, run)[arm])
 
-    def reply_times(self, run: str, arms: Sequence[str]) -> dict[str, dict[int, list[float]]]:
-        """Seconds to the first token and to the end, of the whole replies of each session."""
+    def reply_times(
+        self, run: str, arms: Sequence[str]
+    ) -> dict[str, dict[tuple[int, int], list[float]]]:
+        """Seconds to the first token and to the end, of the whole replies of each session, by
+        (place in ``arms``, session).
+        """
         known = queries.arm_names(self.db, run)
         return queries.reply_times(self.db, run, [known[arm] for arm in arms])
 

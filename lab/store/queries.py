@@ -122,19 +122,19 @@ def session_loads(db: DuckDBPyConnection, run: str, arm: int) -> dict[int, str]:
 
 def reply_times(
     db: DuckDBPyConnection, run: str, arms: Sequence[int]
-) -> dict[str, dict[int, list[float]]]:
-    """Seconds of whole replies by session, the arms' sessions apart: to the first token, to the end
-    from the first asking.
+) -> dict[str, dict[tuple[int, int], list[float]]]:
+    """Seconds of whole replies: to the first token, to the end from the first asking; by session,
+    the arms' sessions apart: (place in ``arms``, session).
     """
     found = db.execute(
         """
-        SELECT (arm, session), list(first_token_s - sent_s) FILTER (first_token_s IS NOT NULL),
+        SELECT arm, session, list(first_token_s - sent_s) FILTER (first_token_s IS NOT NULL),
             list(done_s - coalesce(first_sent_s, sent_s)) FILTER (done_s IS NOT NULL)
         FROM replies WHERE run = ? AND list_contains(?::INTEGER[], arm) AND status = 'ok'
         GROUP BY arm, session ORDER BY arm, session
         """,
         [run, list(arms)],
     ).fetchall()
-    first = {number: row[1] or [] for number, row in enumerate(found)}
-    whole = {number: row[2] or [] for number, row in enumerate(found)}
+    first = {(arms.index(arm), session): of or [] for arm, session, of, _ in found}
+    whole = {(arms.index(arm), session): of or [] for arm, session, _, of in found}
     return {"first token": first, "reply": whole}

@@ -9,11 +9,11 @@ from lab.comparing import latency
 from lab.comparing.latency import QUANTILES, drawn, quantiles
 
 
-def times(sessions: int, seed: int, more: float = 0.0) -> dict[int, list[float]]:
+def times(sessions: int, seed: int, more: float = 0.0) -> dict[tuple[int, int], list[float]]:
     """Sessions of 0 to 4 replies, each session slow or quick as a whole."""
     rng = np.random.default_rng(seed)
     return {
-        session: [float(rng.lognormal(0.5 * (session % 2))) + more for _ in range(session % 5)]
+        (0, session): [float(rng.lognormal(0.5 * (session % 2))) + more for _ in range(session % 5)]
         for session in range(sessions)
     }
 
@@ -45,4 +45,29 @@ def test_the_interval_of_an_arm_against_itself_holds_zero() -> None:
 
 
 def test_nothing_is_said_where_an_arm_has_no_time() -> None:
-    assert quantiles(times(20, 5), {0: []}) == {}
+    assert quantiles(times(20, 5), {(0, 0): []}) == {}
+
+
+def test_an_arm_that_was_asked_the_same_and_did_the_same_is_not_apart_at_all() -> None:
+    made = times(200, 4)
+    for found in quantiles(made, made, made.keys()).values():
+        assert found["paired"] and found["ci95_s"] == [0, 0]
+
+
+def test_pairs_show_a_delay_that_sessions_drawn_apart_hide() -> None:
+    a, b = times(200, 4), times(200, 4, more=0.05)
+    low, high = quantiles(a, b, a.keys())["p50"]["ci95_s"]
+    assert low == pytest.approx(0.05) and high == pytest.approx(0.05)
+    assert quantiles(a, b)["p50"]["ci95_s"][0] < 0
+
+
+def test_sessions_of_which_one_side_has_no_time_are_no_pairs() -> None:
+    a = times(200, 4)
+    b = {key: own for key, own in a.items() if key != (0, 1)}
+    assert not quantiles(a, b, a.keys())["p50"]["paired"]
+
+
+def test_the_slowest_of_a_hundred_need_three_hundred_and_n_is_told() -> None:
+    few, many = ({(0, s): [0.1 + s] * 3 for s in range(n)} for n in (99, 100))
+    assert list(quantiles(few, many)) == ["p50", "p90"]
+    assert quantiles(many, many)["p99"]["n"] == [300, 300]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from io import StringIO
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
-from lab.comparing import compare
+from lab.comparing import compare, report
 from lab.comparing.arms import FISHER, MCNEMAR
 from lab.stats import fisher
 from tests.lab.comparing.test_comparing import ARM, results, rewritten, stored
@@ -24,6 +26,13 @@ def lost(judged: int, corrupt: int = 0) -> list[Reply]:
     """Replies of 60 sessions, of which the first so many got any, the last of these corrupt."""
     got = history(ARM, corrupt=corrupt, sessions=judged).replies if judged else []
     return [*got, *(reply(s, t, status="timeout") for t in range(4) for s in range(judged, 60))]
+
+
+def printed(document: dict[str, Any]) -> str:
+    """The report as a wide terminal has it."""
+    screen = StringIO()
+    Console(file=screen, width=200).print(report(document))
+    return screen.getvalue()
 
 
 def half_lost(results: Results) -> str:
@@ -70,3 +79,18 @@ def test_an_arm_that_shows_nothing_is_not_tested_and_corrects_no_other(results: 
     assert tested["p_holm"] == tested["p_value"]
     unknown = [untested[it] for it in ("test", "p_value", "p_holm", "difference", "ci95")]
     assert unknown == [None] * 5
+
+
+def test_replies_that_have_no_time_are_counted_beside_the_times(results: Results) -> None:
+    a, b = stored(results, {ARM: 30}), half_lost(results)
+    rewritten(results, b, unfinished=160)
+    told = printed(compare(results, a, b))
+    assert "replies without an answer A / B: 0 of 240 / 160 of 240" in told
+    assert "40 sessions of A have no partner" in told
+
+
+def test_one_history_has_no_times_to_compare(results: Results) -> None:
+    a, b = stored(results, {ARM: 0}), stored(results, {ARM: 0})
+    document = compare(results, a, b)
+    assert document["arms"][0]["latency"] == {}
+    assert "seconds of the arm" not in printed(document)
