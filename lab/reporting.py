@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lab.bisecting.written import written_again
 from lab.ended import verdict_of
 from lab.report.document import document
+from lab.report.markdown import pasted
 from lab.report.written import MARKDOWN
 from lab.running import write_report
 from lab.store import BISECTION
@@ -35,8 +36,8 @@ class Reported:
         return self.bisection or {}
 
     def markdown(self) -> str:
-        """As an issue tracker takes it."""
-        return (self.folder / MARKDOWN).read_text(encoding="utf-8")
+        """As an issue tracker takes it: it names the figures that are to be attached."""
+        return pasted((self.folder / MARKDOWN).read_text(encoding="utf-8"))
 
 
 def reports(results: Results, named: Sequence[str], out: Path | None) -> list[Reported]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.errors import UserError
 from lab.report.bisection_markdown import bisection_markdown
-from lab.report.written import MARKDOWN, save, write_bisection
+from lab.report.written import MARKDOWN, save, staged, write_bisection
 from lab.running import folder_of
 
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ def write(told: Mapping[str, Any], stored: StoredBisection, folder: Path) -> Pat
 
     Raises `UserError`.
     """
-    images = write_bisection(told, stored, folder)
-    save(folder / DOCUMENT, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-    save(folder / MARKDOWN, bisection_markdown(told, stored, images))
+    with staged(folder) as made:
+        images = write_bisection(told, stored, made)
+        save(made / DOCUMENT, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        save(made / MARKDOWN, bisection_markdown(told, stored, images))
     return folder
 
 

@@ -49,10 +49,10 @@ def report(
 
 
 def show_markdown(found: Sequence[Reported]) -> None:
-    """Print the markdown, and beside it where the figures are that it shows."""
+    """Print the markdown, and beside it where the figures are that it names."""
     for it in found:
         show_line(it.markdown().rstrip("\n"))
-        note(f"the figures that it shows are in {it.folder}")
+        note(f"the figures to attach are in {it.folder}")
 
 
 def show_tables(found: Sequence[Reported]) -> None:

@@ -6,12 +6,12 @@ One rule: it holds what a reader needs to judge and to repeat it: units, interva
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lab.report.bisection_sections import sections
 from lab.report.bisection_words import headline, named, said, subline
-from lab.report.markdown import image, table
+from lab.report.markdown import NO_FIGURES, shown, table
 from lab.report.origin import listed, origin_of
 
 if TYPE_CHECKING:
@@ -32,15 +32,19 @@ OPTIONS = {
 }
 
 
-def bisection_markdown(told: Document, stored: StoredBisection, figures: Sequence[str] = ()) -> str:
-    """The whole report; ends with a newline. ``figures`` are the images that lie beside it."""
+def bisection_markdown(
+    told: Document, stored: StoredBisection, figures: Mapping[str, str] = NO_FIGURES
+) -> str:
+    """The whole report; ends with a newline. ``figures`` are the images that lie beside it, each
+    with its caption.
+    """
     below = subline(told)
     parts = [
         f"# {told['scenario']}: bisection {told['bisection']}",
         headline(told),
         *([below] if below else []),
         *(part for section in sections(told) for part in laid_out(section)),
-        *(["## Figures", *map(image, figures)] if figures else []),
+        *shown(figures),
         "## To repeat it",
         repeat(told, stored),
         "## Every probe",

@@ -1,12 +1,14 @@
 """A run as plain markdown, to be pasted into a bug report.
 
 One rule: it holds what a reader needs to judge and to repeat the run: n, intervals, settings,
-digests.
+digests. Figures lie beside the file; text that is pasted elsewhere only names them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from lab.repeats import whole
@@ -22,18 +24,22 @@ if TYPE_CHECKING:
     from lab.report.section import Section
     from lab.store import StoredRun
 
+NO_FIGURES: Mapping[str, str] = MappingProxyType({})
+IMAGES = re.compile(r"(?:^!\[[^\]]*\]\([^)]+\)\n+)+", re.MULTILINE)
+FILE = re.compile(r"\]\(([^)]+)\)")
+
 
 def markdown(
     verdict: RunVerdict,
     stored: StoredRun | None = None,
     histories: Sequence[ArmHistory] = (),
-    figures: Sequence[str] = (),
+    figures: Mapping[str, str] = NO_FIGURES,
     findings: Mapping[str, Sequence[Finding]] | None = None,
 ) -> str:
     """The whole report; ends with a newline.
 
     ``stored`` says where the run comes from, ``histories`` and ``findings`` what its arms left,
-    ``figures`` which images lie beside the report.
+    ``figures`` which images lie beside the report, each with its caption.
     """
     settings = run.settings(verdict.arms)
     arms, boots = whole(verdict).arms, repetitions(verdict)
@@ -48,7 +54,7 @@ def markdown(
         *host_tiers(histories),
         *(part for section in servers(histories) for part in laid_out(section)),
         *(["## What was not tested", listed(open_ends)] if open_ends else []),
-        *(["## Figures", *map(image, figures)] if figures else []),
+        *shown(figures),
         "## To repeat it",
         *([repeat(stored, histories)] if stored is not None else []),
         f"Seed {verdict.seed}; {words.took(verdict)}.",
@@ -78,9 +84,16 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def image(file: str) -> str:
-    """A figure, shown from the report's own folder."""
-    return f"![{file.rpartition('.')[0]}]({file})"
+def shown(figures: Mapping[str, str]) -> list[str]:
+    """The figures from the report's own folder, each with its caption for who cannot see it."""
+    alts = {file: about.replace("[", "(").replace("]", ")") for file, about in figures.items()}
+    found = [f"![{alt}]({file})" for file, alt in alts.items()]
+    return ["## Figures", *found] if found else []
+
+
+def pasted(text: str) -> str:
+    """A report for an issue tracker: files cannot be pasted, so it says which to attach."""
+    return IMAGES.sub(lambda found: f"Attach {', '.join(FILE.findall(found[0]))}.\n\n", text)
 
 
 def host_tiers(histories: Sequence[ArmHistory]) -> list[str]:

@@ -113,9 +113,12 @@ def test_a_report_that_cannot_be_written_is_one_line_and_the_run_is_kept(
     said = kvlab("run", "good.yaml", "--out", "mine")
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert "report.md: cannot be written" in said.err
+    (folder / "mine" / "report.md").rmdir()
     (folder / "mine" / "rates.png").unlink()
     (folder / "mine" / "rates.png").mkdir()
-    assert kvlab("report", "--out", "mine").err.startswith("kvlab: mine: cannot write figures: ")
+    assert "kvlab: mine/rates.png: cannot be written: " in kvlab("report", "--out", "mine").err
+    left = [path.name for path in (folder / "mine").iterdir() if path.name.startswith(".")]
+    assert left == []
     with open_results(folder / "results" / "lab.duckdb") as results:
         assert [run.status for run in results.runs()] == [RunStatus.DONE]
 

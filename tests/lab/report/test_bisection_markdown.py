@@ -15,13 +15,13 @@ from tests.lab.bisections import ended, stored
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_every_verdict_has_its_headline_its_guarantee_and_the_command(verdict: Verdict) -> None:
     document = ended(verdict)
-    text = bisection_markdown(document, stored(), ["posterior.png"])
+    text = bisection_markdown(document, stored(), {"posterior.png": "Beliefs."})
     assert text.startswith("# campaign: bisection 20261130T000000-ab12\n")
     assert headline(document) in text
     assert all(f"- {line}" in text for line in document["guarantee"])
     assert "```sh\nkvlab bisect 'my files/campaign.yaml' --seed 3\n```" in text
-    assert "![posterior](posterior.png)" in text
-    assert text == bisection_markdown(document, stored(), ["posterior.png"])
+    assert "![Beliefs.](posterior.png)" in text
+    assert text == bisection_markdown(document, stored(), {"posterior.png": "Beliefs."})
 
 
 def test_tables_are_the_terminals() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lab.judging import judge_run
 from lab.records import Asked
-from lab.report.markdown import markdown
+from lab.report.markdown import markdown, pasted
 from tests.lab.disaggregated import disaggregated, late_write
 from tests.lab.report.test_views import STORED
 from tests.lab.samples import history, run_verdict, sample_run
@@ -24,6 +24,7 @@ def test_it_holds_what_a_reader_needs_to_judge_and_to_repeat() -> None:
     assert "sha256:" in text
 
 
+FIGURES = {"latency.png": "How long.", "rates.png": "Rates [95 %]."}
 SHORT = [row("device", 16384), row("host", 8448, agrees=False)]
 
 
@@ -52,9 +53,17 @@ def test_it_holds_the_tiers_that_do_not_agree_and_the_copies_that_ran() -> None:
 
 
 def test_figures_are_shown_from_the_report_s_own_folder() -> None:
-    text = markdown(sample_run()[0], figures=["latency.png", "rates.png"])
-    assert "## Figures\n\n![latency](latency.png)\n\n![rates](rates.png)\n" in text
+    text = markdown(sample_run()[0], figures=FIGURES)
+    assert "## Figures\n\n![How long.](latency.png)\n\n![Rates (95 %).](rates.png)\n" in text
     assert "Figures" not in markdown(sample_run()[0])
+
+
+def test_pasted_elsewhere_it_says_which_figures_to_attach() -> None:
+    text = pasted(markdown(sample_run()[0], figures=FIGURES))
+    assert "\n\n## Figures\n\nAttach latency.png, rates.png.\n\n## To repeat it\n" in text
+    assert "![" not in text
+    without = markdown(sample_run()[0])
+    assert pasted(without) == without
 
 
 def test_a_disaggregated_arm_has_a_line_with_writers_and_victims() -> None:
