@@ -110,9 +110,19 @@ def _row(one: Entry) -> tuple[Text, str, str, Text]:
     found, name = one.scenario, Text(f"  {one.path.stem}")
     if found is None:
         return name, "–", "–", Text(one.problem, style="red")
+    first = Text((found.about or found.name).strip().partition("\n")[0])
+    if not found.arms:
+        return name, *_campaign(found), first
     sessions = sum(found.sessions(arm) for arm in found.arms)
-    first = (found.about or found.name).strip().partition("\n")[0]
-    return name, str(len(found.arms)), str(sessions), Text(first)
+    return name, str(len(found.arms)), str(sessions), first
+
+
+def _campaign(found: Scenario) -> tuple[str, str]:
+    """Which command makes the arms of a file that has none, and of what."""
+    if found.toggles:
+        many = len(found.toggles)
+        return "bisect", f"{many} toggles" if many > 1 else "1 toggle"
+    return ("sweep", "by level") if found.sweep else ("0", "0")
 
 
 def _near(folder: Path) -> Path:

@@ -18,7 +18,7 @@ from lab.scenario.loader import SCENARIOS, SHIPPED, parse_scenario
 from lab.scenario.patches import value_of
 from lab.scenario.problem import Problem
 from lab.scenario.target import target_of
-from lab.workloads import PRESETS, WORKLOADS
+from lab.workloads import PRESETS, WORKLOADS, resolve
 
 if TYPE_CHECKING:
     from lab.targets.spec import TargetSpec
@@ -105,15 +105,38 @@ def default_workload(target: TargetSpec) -> str:
     return "tool_sessions" if target.takes_build else "tool_tasks"
 
 
+def kinds(target: TargetSpec) -> list[str]:
+    """The loads that the target's model can follow, in the form that is written for it."""
+    every = {kind: resolve(kind, SMALL, _form(kind, target)) for kind in WORKLOADS.all()}
+    ours = target.takes_build
+    return [kind for kind, load in every.items() if bool(load.beyond_bundled()) is not ours]
+
+
+def _form(kind: str, target: TargetSpec) -> dict[str, str]:
+    """What a load in plain words needs for the bundled model to follow it."""
+    load = WORKLOADS.all().get(kind)
+    formed = load is not None and "form" in load.model_fields
+    return {"form": "manual"} if formed and target.takes_build else {}
+
+
+def _topk(kind: str, preset: str, target: TargetSpec) -> dict[str, int]:
+    """What the bundled indexer must select where the load asks for more than its preset has."""
+    if kind not in WORKLOADS.all() or preset not in PRESETS or "index_topk" not in target.toggles:
+        return {}
+    least = resolve(kind, preset, _form(kind, target)).least_topk()
+    return {"index_topk": least} if least > PRESETS[preset].engine["index_topk"] else {}
+
+
 def _said(wanted: Wanted, target: TargetSpec) -> dict[str, Any]:
     """The values of the file's keys."""
-    load = {"kind": wanted.workload or default_workload(target), "preset": wanted.preset}
+    kind = wanted.workload or default_workload(target)
+    load = {"kind": kind, "preset": wanted.preset, **_form(kind, target)}
     return {
         "name": wanted.name,
         "target": target.document() if not target.bundled else "bundled",
         "build": list(wanted.build),
         "workload": {**load, "sessions": wanted.sessions},
-        "engine": {"concurrency": wanted.sessions},
+        "engine": {"concurrency": wanted.sessions, **_topk(kind, wanted.preset, target)},
         "arms": [_arm(text) for text in wanted.arms] or list(ARMS),
         "toggles": dict(map(_flip, wanted.toggles)),
     }
@@ -177,14 +200,14 @@ def _head(wanted: Wanted, path: Path) -> list[str]:
 
 
 def _body(wanted: Wanted, target: TargetSpec, said: Mapping[str, Any]) -> list[str]:
-    kinds, presets = ", ".join(WORKLOADS.all()), ", ".join(PRESETS)
-    about = wanted.about or "what this asks, in one line: `kvlab scenario list` shows it"
+    presets = ", ".join(PRESETS)
+    hint = "" if wanted.about else " # what it asks, in one line: `kvlab scenario list` shows it"
     return [
         f"name: {wanted.name}",
-        f"about: {flow(about)}",
+        f"about: {flow(wanted.about)}{hint}",
         f"target: {flow(said['target'])} # bundled, a base URL, or a launch profile and its params",
         *_build(target, said["build"]),
-        f"# kinds: {kinds}",
+        f"# kinds that this target can follow: {', '.join(kinds(target))}",
         f"# presets: {presets}",
         f"workload: {flow(said['workload'])}",
         f"engine: {flow(said['engine'])} # what every arm has; more keys: `kvlab scenario schema`",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,17 @@ def test_list_shows_every_file_and_what_is_wrong_with_it(scenarios: Path, kvlab)
     shown = kvlab("scenario", "list", "--root", "scenarios").out
     assert "scenarios/" in shown and "  good " in shown
     assert "'bf61' is not accepted" in " ".join(shown.split())
+
+
+def test_list_shows_a_campaign_by_what_is_flipped(folder: Path, kvlab) -> None:
+    (folder / "campaigns").mkdir()
+    flips = ("--toggle", "index_k=bf16,fp8", "--toggle", "graph=true,false")
+    file = folder / "campaigns" / "mine.yaml"
+    assert kvlab("scenario", "new", str(file), "--name", "mine", *flips).code == 0
+    text = file.read_text("utf-8")
+    file.write_text(re.sub(r"^arms:.*\n(  - .*\n)+", "", text, flags=re.MULTILINE), "utf-8")
+    shown = kvlab("scenario", "list", "--root", "campaigns").out
+    assert re.search("mine +bisect +2 toggles +mine", shown)
 
 
 def test_list_has_one_s_own_scenarios_before_those_that_ship(scenarios: Path, kvlab) -> None:

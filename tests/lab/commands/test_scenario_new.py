@@ -39,6 +39,34 @@ def test_what_is_written_passes_the_check_with_and_without_its_comments(
     assert kvlab("scenario", "check", "mine.yaml").err.startswith("mine.yaml: ok")
 
 
+@pytest.mark.parametrize("kind", ["determinism", "tool_tasks"])
+def test_a_load_that_has_another_form_for_other_models_is_written_in_the_target_s_own(
+    kind: str, kvlab, folder: Path
+) -> None:
+    for name, target in (("ours", "bundled"), ("theirs", URL)):
+        argv = ("--name", name, "--workload", kind, "--target", target)
+        assert kvlab("scenario", "new", *argv).code == 0
+    forms = [load_scenario(folder / f"{it}.yaml").workload.options for it in ("ours", "theirs")]
+    assert forms[0]["form"] == "manual" and "form" not in forms[1]
+
+
+def test_only_loads_that_the_target_can_follow_are_listed(kvlab, folder: Path) -> None:
+    kvlab("scenario", "new", "--name", "ours")
+    kvlab("scenario", "new", "--name", "theirs", "--target", URL)
+    (ours,), (theirs,) = (
+        re.findall("^# kinds that this target can follow: (.*)$", text, re.MULTILINE)
+        for text in ((folder / f"{it}.yaml").read_text("utf-8") for it in ("ours", "theirs"))
+    )
+    assert "tool_sessions" in ours and "probe_sessions" not in ours
+    assert "tool_sessions" not in theirs and "probe_sessions" in theirs
+
+
+def test_what_it_is_about_is_left_blank_where_nobody_said(kvlab, folder: Path) -> None:
+    kvlab("scenario", "new", "--name", "mine")
+    assert load_scenario(folder / "mine.yaml").about == ""
+    assert 'about: "" # what it asks' in (folder / "mine.yaml").read_text("utf-8")
+
+
 def test_the_options_are_what_the_file_says(kvlab, folder: Path) -> None:
     flags = ["--toggle", "graph=true,false", "--toggle", "concurrency=8,1", "--sessions", "5"]
     arms = ["--arm", "as it is", "--arm", "eager, fp8: graph=false, index_k=fp8"]
