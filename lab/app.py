@@ -13,6 +13,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -126,11 +127,21 @@ def _not_an_interruption(record: logging.LogRecord) -> bool:
 
 def _misused(error: TyperException) -> int:
     """An option or a command that there is not; without a message, the help was printed."""
+    _keep_near(error)
     message = " ".join(error.format_message().split()).replace("Value error, ", "")
     message = message.replace("Input should be", "must be")
     context = getattr(error, "ctx", None)
     hint = f" (`{context.command_path} --help` explains)" if context else ""
     return _say(message + hint, 2) if message else 0
+
+
+def _keep_near(error: TyperException) -> None:
+    """Of the options that an unknown one is held to mean, those that are like it without dashes."""
+    given, offered = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
+    if given and offered:
+        name = given.strip("-")
+        near = [it for it in offered if get_close_matches(name, [it.strip("-")])]
+        vars(error)["possibilities"] = near
 
 
 def _say(message: str, code: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SCENARIOS = Path("scenarios")
 LISTS = "; `kvlab scenario list` shows those that there are"
+NEAR = 0.7  # how alike two names are of which one may be meant
+GPU = "gpu"  # the folder of what needs one
 PROFILES = "profiles"  # the folder of the launch profiles, of which `lab.profiles` is the loader
 SHIPPED = Path(__file__).parents[2] / SCENARIOS  # of the checkout that this code runs from
 
@@ -96,9 +98,23 @@ def find(path: Path) -> Path:
     known = {file.stem: file for file in [*listed(SHIPPED), *listed()]}
     if str(path) in known:
         return known[str(path)]
-    near = difflib.get_close_matches(path.stem, known, n=1)
-    hint = f" (did you mean {str(known[near[0]])!r}?)" if near else LISTS
+    near = _nearest(path.stem, known)
+    hint = f" (did you mean {str(known[near])!r}?)" if near else LISTS
     raise ScenarioError(f"{path}: no such file{hint}")
+
+
+def _nearest(given: str, known: Mapping[str, Path]) -> str:
+    """The name that was meant: written out, or only begun; of two alike, what needs no GPU."""
+
+    def alike(name: str) -> float:
+        return max(_ratio(given, name), _ratio(given, name[: len(given) + 1]))
+
+    found = max(known, key=lambda name: (alike(name), GPU not in known[name].parts), default="")
+    return found if found and alike(found) >= NEAR else ""
+
+
+def _ratio(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other).ratio()
 
 
 def listed(root: Path = SCENARIOS) -> list[Path]:

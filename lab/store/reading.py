@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 TABLE = re.compile(r"Table with name (\S+) does not exist")
+VIEWED = "; `kvlab sql --views` lists what there is"
 COLUMN = re.compile(r'(?:column named|Referenced column) "?([\w.]+)')
 
 
@@ -99,9 +100,8 @@ def explained(message: str) -> str:
         given = found[1].rpartition(".")[2]
         near = difflib.get_close_matches(given.casefold(), names, n=1, cutoff=0.6)
         own = first_line(message)
-        known = "; `kvlab sql --views` lists what there is"
-        return f"{own.rstrip('!')}; did you mean {near[0]!r}?" if near else own.rstrip("!") + known
-    return said
+        return f"{own.rstrip('!')}; did you mean {near[0]!r}?" if near else own.rstrip("!") + VIEWED
+    return said + VIEWED if said.startswith("Parser Error") else said
 
 
 def _views() -> list[str]:

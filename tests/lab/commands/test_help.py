@@ -59,6 +59,11 @@ def test_a_mistyped_command_line_is_one_line_and_exit_2(argv, says, kvlab, folde
     assert says in said.err and said.err.count("\n") == 1
 
 
+def test_an_option_that_is_far_from_what_was_typed_is_not_offered(kvlab) -> None:
+    said = kvlab("run", "x", "--knob", "3").err
+    assert "No such option: --knob (`kvlab run --help` explains)" in said
+
+
 def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
     with RunProgress() as progress:
         progress.arm("an arm", 3)(1, 3)

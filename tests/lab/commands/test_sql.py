@@ -66,7 +66,7 @@ def test_no_row_of_a_long_answer_is_missing_in_json(kvlab) -> None:
         ("SELECT rat FROM arms", "did you mean 'rate'?"),
         ("SELECT a.rat FROM arms a", "did you mean 'rate'?"),
         ("SELECT * FROM nowhere_at_all", "`kvlab sql --views` lists what there is"),
-        ("SELCT 1", 'syntax error at or near "SELCT"'),
+        ("SELCT 1", 'syntax error at or near "SELCT"; `kvlab sql --views` lists what there is'),
         ("SELECT CAST('x' AS INTEGER)", "Could not convert string 'x'"),
         ("DROP TABLE runs", "one SELECT is taken"),
         ("", "what to ask?"),

@@ -137,6 +137,14 @@ def test_a_missing_file_is_told_with_the_nearest_scenario(
         load_scenario(Path("goot"))
 
 
+def test_a_name_that_is_only_begun_means_what_needs_no_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ScenarioError, match=r"incidents/padded_scatter_stale_slots\.yaml'\?\)"):
+        load_scenario(Path("padded_scater"))
+
+
 @pytest.mark.parametrize(
     ("option", "says"),
     [
