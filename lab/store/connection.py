@@ -6,10 +6,12 @@ One rule: whatever DuckDB says about a file reaches the user as one line that sa
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
@@ -22,6 +24,7 @@ T = TypeVar("T")
 FILE_FAILED = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 
 LOCKED = "Could not set lock"  # DuckDB's words where another process has the file
+LONGEST = 120  # characters of the command of who has the file
 PATIENCE_S, BETWEEN_S = 10.0, 0.1  # how long such a file is waited for, and from look to look
 CONFIG = {
     # Whenever the log is folded in, a table's last rows are written again: often enough that what
@@ -31,9 +34,6 @@ CONFIG = {
     "autoinstall_known_extensions": "false",  # a results file needs none; no command downloads one
     "pandas_analyze_sample": "0",  # columns of text are that, whatever the first rows hold
 }
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def connect(path: Path) -> duckdb.DuckDBPyConnection:
@@ -81,9 +81,26 @@ def explain(message: str) -> str:
 
 
 def holder(message: str) -> str:
-    """Who has the file, as far as DuckDB says."""
+    """Who has the file, as far as DuckDB says, and what a kvlab among them was asked."""
     found = re.search(r"PID (\d+)", message)
-    return f"another process (PID {found[1]})" if found else "another process"
+    if found is None:
+        return "another process"
+    asked = command_of(int(found[1]))
+    return f"another process (PID {found[1]}{f': {asked}' if asked else ''})"
+
+
+def command_of(pid: int) -> str:
+    """The command line of a kvlab that runs; empty where it is none, or no `/proc` tells it."""
+    try:
+        said = Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    argv = said.split("\0")[:-1]
+    names = [Path(word).name for word in argv[:2]]  # the interpreter may stand before the script
+    if "kvlab" not in names:
+        return ""
+    asked = " ".join(shlex.join(["kvlab", *argv[names.index("kvlab") + 1 :]]).split())
+    return asked if len(asked) <= LONGEST else f"{asked[:LONGEST]}..."
 
 
 def first_line(message: str) -> str:

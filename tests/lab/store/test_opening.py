@@ -102,6 +102,20 @@ def test_a_second_kvlab_waits_for_the_first_and_says_so_in_one_line(tmp_path: Pa
     assert second.returncode == 0
 
 
+def test_of_a_kvlab_that_has_the_file_its_command_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "PATIENCE_S", 0.0)
+    path, script = tmp_path / "lab.duckdb", tmp_path / "kvlab"
+    script.write_text(HOLD.replace("argv[1]", "argv[-1]"))
+    holding = [sys.executable, str(script), "run", "my file.yaml", "--db", str(path)]
+    with subprocess.Popen(holding, stdin=PIPE, stdout=PIPE, text=True) as first:
+        assert first.stdout is not None and first.stdout.readline() == "open\n"
+        said = refusal(path)
+        first.communicate()
+    assert f"in use by another process (PID {first.pid}: kvlab run 'my file.yaml' --db " in said
+
+
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a database\n" * 1000)
