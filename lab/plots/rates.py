@@ -42,7 +42,7 @@ def draw(
     axes.spines["left"].set_visible(False)
     only_grid(axes, "x")
     title(figure, f"Corrupt sessions by arm: {verdict.scenario}, seed {verdict.seed}")
-    axes.set_title("p: Fisher's exact test against the first arm", fontsize=8)
+    axes.set_title("p: Fisher's exact test against the first arm, each test alone", fontsize=8)
     return figure
 
 
