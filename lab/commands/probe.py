@@ -58,7 +58,7 @@ def make(
 
 @app.command("damage")
 def damage(run: o.Run = "last", db: o.Db = o.DB, as_json: o.Json = False) -> None:
-    """Of replies that needed a KV block which a fault damaged: how many are wrong, and found there."""
+    """Of replies that needed a KV block which a fault damaged: how many are wrong, and where."""
     from lab.placing.report import damage_document, damage_tables
     from lab.store import open_results
 
