@@ -72,7 +72,7 @@ class Determinism(ManualSessions):
 
     def beyond_bundled(self) -> str:
         """Plain words are."""
-        return "" if self.by_manual else f"{NATURAL_ONLY}: accepted: form: manual"
+        return "" if self.by_manual else NATURAL_ONLY
 
     def _question(self, seed: int, first: int, words: Words) -> list[SessionPlan]:
         """The sessions of the question that session ``first`` is the first to ask."""

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from lab.workloads.manuals import Words
 
 Form = Literal["natural", "manual"]
-NATURAL_ONLY = "the bundled model only follows manuals"
+NATURAL_ONLY = (
+    "the bundled model only follows manuals: accepted: form: manual (`--set workload.form=manual`)"
+)
 CODE_LENGTH = 10  # letters and digits of a secret
 # One token each in most vocabularies; with the space before it a word is about five bytes.
 PLAIN = (

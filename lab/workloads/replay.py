@@ -87,7 +87,7 @@ class Replay(WorkloadModel):
 
     def beyond_bundled(self) -> str:
         """Plain words are."""
-        return "" if self.form == "manual" else f"{NATURAL_ONLY}: accepted: form: manual"
+        return "" if self.form == "manual" else NATURAL_ONLY
 
     def least_topk(self) -> int:
         """As for any manual: three groups for two places that look alike."""

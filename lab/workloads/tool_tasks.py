@@ -98,7 +98,7 @@ class ToolTasks(ManualSessions):
 
     def beyond_bundled(self) -> str:
         """Plain words are."""
-        return "" if self.by_manual else f"{NATURAL_ONLY}: accepted: form: manual"
+        return "" if self.by_manual else NATURAL_ONLY
 
     def _by_manual(self, seed: int) -> list[SessionPlan]:
         """Sessions of a group share tools and the first entries of their manual."""
