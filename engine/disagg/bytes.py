@@ -46,11 +46,6 @@ def chunk_bytes(index_k: str, tokens: int, layers: Mapping[str, int]) -> dict[st
     return {pool: pages * size[pool] * layers[pool] for pool in EVERY_CHUNK}
 
 
-def chunk_total(index_k: str, tokens: int, layers: Mapping[str, int]) -> int:
-    """Bytes of a chunk of all pools together."""
-    return sum(chunk_bytes(index_k, tokens, layers).values())
-
-
 def once_bytes(tokens: int, layers: Mapping[str, int]) -> dict[str, int]:
     """Bytes by pool that go once, with the last chunk of a prompt of ``tokens``, in wire order.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from lab.exposure import reported
@@ -56,11 +56,6 @@ REPLIES = ("corrupt\nreplies", "unfin-\nished")
 VERDICT = ("verdict", "as\nexpected")
 UNTOLD = "not reported"  # by a server that has no such counter
 WRONG = ("what went wrong", "corrupt replies by class", "violations")
-
-
-def print_run(verdict: RunVerdict, console: Console) -> None:
-    """The whole report of a run: headline, tables, what n proves."""
-    console.print(run_report(verdict))
 
 
 def run_report(verdict: RunVerdict) -> RenderableType:

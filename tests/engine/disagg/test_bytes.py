@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.config import EngineConfig
-from engine.disagg.bytes import chunk_bytes, chunk_total, item_bytes, layers_of, once_bytes
+from engine.disagg.bytes import chunk_bytes, item_bytes, layers_of, once_bytes
 from engine.disagg.metadata import MetadataBuffers
 from engine.disagg.pieces import Plan, layouts_of, regions_of
 from engine.errors import ConfigError
@@ -19,7 +19,7 @@ OURS = layers_of(EngineConfig().model.compress_ratios)
 
 @pytest.mark.parametrize(("index_k", "total"), [("fp8", 31_942_656), ("bf16", 37_275_648)])
 def test_a_chunk_of_8192_tokens_of_flash(index_k: str, total: int) -> None:
-    assert chunk_total(index_k, 8192, FLASH_LAYERS) == total
+    assert sum(chunk_bytes(index_k, 8192, FLASH_LAYERS).values()) == total
 
 
 def test_bf16_doubles_index_k_and_adds_a_sixth_to_the_chunk() -> None:
@@ -63,7 +63,7 @@ def test_the_pieces_of_a_prompt_weigh_what_is_stated_here(index_k: str) -> None:
         (FLASH_LAYERS, [piece.flash_bytes for piece in (chunk, state, aux)]),
         (OURS, [sum(plan.bytes_by_pool(piece).values()) for piece in (chunk, state, aux)]),
     ):
-        assert weights[0] == chunk_total(index_k, 512, layers)
+        assert weights[0] == sum(chunk_bytes(index_k, 512, layers).values())
         assert weights[1] + weights[2] == sum(once_bytes(512, layers).values())
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from lab.report import words
 from lab.report.grid import Fitted
 from lab.report.markdown import markdown
-from lab.report.table import print_run, run_report
+from lab.report.table import run_report
 from lab.stats import wilson
 from tests.lab.samples import arm_verdict, history, run_verdict, sample_run
 
@@ -209,13 +209,6 @@ def test_a_run_whose_first_arm_never_ended_claims_nothing() -> None:
     text = printed(run_report(replace(sample_run()[0], arms=(), comparisons=())))
     assert text.splitlines()[0] == "No arm finished."
     assert "No corrupt reply" not in text
-
-
-def test_print_run_writes_to_the_console_it_is_given() -> None:
-    console = Console(file=io.StringIO(), width=100)
-    print_run(sample_run()[0], console)
-    assert isinstance(console.file, io.StringIO)
-    assert "run 20261129T194500-ab12, scenario padded_scatter, seed 7" in console.file.getvalue()
 
 
 @pytest.mark.parametrize(
