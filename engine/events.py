@@ -13,7 +13,16 @@ from typing import NamedTuple
 
 Field = int | str
 REMARKS = frozenset(  # kinds that describe a run, and are no part of it
-    {"generator", "server_info", "setting_effective", "setting_not_read", "span"}
+    {
+        "cache_flush",
+        "generator",
+        "server_counts",
+        "server_info",
+        "server_unheard",
+        "setting_effective",
+        "setting_not_read",
+        "span",
+    }
 )
 
 

@@ -21,7 +21,8 @@ from tests.scenarios.whole import Ran
 if TYPE_CHECKING:
     from lab.records import Reply
 
-APART = ("same_step", "determinism", "replay", "tool_tasks")  # another size, or another form
+# another size, another form, or another model
+APART = ("same_step", "determinism", "replay", "tool_tasks", "probe_sessions")
 KINDS = [kind for kind in WORKLOADS.all() if kind not in APART]
 P = PAGE_TOKENS
 

@@ -194,7 +194,9 @@ def test_a_file_that_is_gone_or_another_is_told(
         perform(file, Order(), place, "last", Fake())
     file.unlink()
     assert perform(None, Order(), place, "last", Fake())[0]["verdict"] == "SUSPECT"
-    assert "no such file; the scenario as it was stored is what runs" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "campaign.yaml: no such file" in told
+    assert "the scenario as it was stored is what runs" in told
 
 
 def test_versions_that_differ_are_noted(
