@@ -12,7 +12,6 @@ own parsers that read the calls out of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import ClassVar, Self
 
@@ -24,9 +23,10 @@ from engine.probe.replies import differs, reply, symbols
 from engine.scribe import manual
 from engine.text.tokenizer import ASSISTANT, SPELLING
 from lab.records import SessionPlan, TurnPlan
-from lab.workloads.arrivals import arrivals, pauses
+from lab.workloads.arrivals import pauses
 from lab.workloads.base import WORKLOADS, WorkloadModel
 from lab.workloads.manuals import INTRODUCTION, TOOLS, Words
+from lab.workloads.sharing import in_groups
 
 Asked = tuple[text.Entry, str, str]  # a turn: its entry, its reference, the first for this entry
 
@@ -71,17 +71,12 @@ class ProbeSessions(WorkloadModel):
     def plan(self, seed: int) -> list[SessionPlan]:
         """The sessions; equal parameters and seeds give equal plans."""
         words = Words(alphabet=NONCE_ALPHABET)
-        shared = [
-            _entries(Random(f"{seed}/group/{group}"), words, self.shared_entries)
-            for group in range(min(self.groups, self.sessions))
-        ]
-        starts = arrivals(seed, self.sessions, self.arrival_rate)
-        plans = []
-        for index in range(self.sessions):
-            group = index % self.groups
-            plan = self._session(seed, index, group, shared[group], words)
-            plans.append(replace(plan, start_s=starts[index]))
-        return plans
+        return in_groups(
+            seed,
+            self,
+            lambda rng: _entries(rng, words, self.shared_entries),
+            lambda index, group, shared: self._session(seed, index, group, shared, words),
+        )
 
     def longest_context(self) -> int:
         """Tokens: the longest manual there can be, and every turn run away to ``max_tokens``."""

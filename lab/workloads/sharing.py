@@ -6,22 +6,52 @@ many sessions there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from pydantic import Field, model_validator
 
 from lab.records import SessionPlan
 from lab.workloads import manuals
-from lab.workloads.arrivals import pauses
+from lab.workloads.arrivals import arrivals, pauses
 from lab.workloads.base import WorkloadModel
 
 if TYPE_CHECKING:
     from lab.workloads.manuals import Entry, Words
 
 
+Shared = TypeVar("Shared")  # what the sessions of a group have in common
+
 BESIDE = 8  # the row's own last groups of tokens, always selected, and neighbours of the one sought
+
+
+class Grouped(Protocol):
+    """A load whose session i belongs to group i modulo ``groups``."""
+
+    @property
+    def sessions(self) -> int: ...
+    @property
+    def groups(self) -> int: ...
+    @property
+    def arrival_rate(self) -> float | None: ...
+
+
+def in_groups(
+    seed: int,
+    load: Grouped,
+    shared_of: Callable[[Random], Shared],
+    session_of: Callable[[int, int, Shared], SessionPlan],
+) -> list[SessionPlan]:
+    """The sessions in order: ``session_of`` their index, group, and what ``shared_of`` gave that."""
+    groups = range(min(load.groups, load.sessions))
+    shared = [shared_of(Random(f"{seed}/group/{group}")) for group in groups]
+    starts = arrivals(seed, load.sessions, load.arrival_rate)
+    return [
+        replace(session_of(index, index % load.groups, shared[index % load.groups]), start_s=start)
+        for index, start in enumerate(starts)
+    ]
 
 
 class ManualSessions(WorkloadModel):

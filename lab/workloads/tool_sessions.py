@@ -8,16 +8,13 @@ nothing of each other; each goes on as fast as it is served.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from random import Random
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from lab.workloads.arrivals import arrivals
 from lab.workloads.base import WORKLOADS
 from lab.workloads.manuals import Words
-from lab.workloads.sharing import ManualSessions
+from lab.workloads.sharing import ManualSessions, in_groups
 
 if TYPE_CHECKING:
     from lab.records import SessionPlan
@@ -32,14 +29,9 @@ class ToolSessions(ManualSessions):
     def plan(self, seed: int) -> list[SessionPlan]:
         """The sessions; equal parameters and seeds give equal plans."""
         words = Words()
-        shared = [
-            words.entries(Random(f"{seed}/group/{group}"), self.shared_entries)
-            for group in range(min(self.groups, self.sessions))
-        ]
-        starts = arrivals(seed, self.sessions, self.arrival_rate)
-        plans = []
-        for index in range(self.sessions):
-            group = index % self.groups
-            plan = self._session(seed, index, group, shared[group], words)
-            plans.append(replace(plan, start_s=starts[index]))
-        return plans
+        return in_groups(
+            seed,
+            self,
+            lambda rng: words.entries(rng, self.shared_entries),
+            lambda index, group, shared: self._session(seed, index, group, shared, words),
+        )
