@@ -44,7 +44,7 @@ def in_groups(
     shared_of: Callable[[Random], Shared],
     session_of: Callable[[int, int, Shared], SessionPlan],
 ) -> list[SessionPlan]:
-    """The sessions in order: ``session_of`` their index, group, and what ``shared_of`` gave that."""
+    """The sessions in order, ``session_of`` index, group, and what ``shared_of`` gave the group."""
     groups = range(min(load.groups, load.sessions))
     shared = [shared_of(Random(f"{seed}/group/{group}")) for group in groups]
     starts = arrivals(seed, load.sessions, load.arrival_rate)
