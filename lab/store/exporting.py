@@ -35,9 +35,9 @@ def export(
     Returns view, file and rows of each. Raises ``UserError``.
     """
     files = {view: out / f"{view.name}.{form}" for view in VIEWS}
+    _free(out, list(files.values()), force)
     with reading(db, files=True) as opened:
         ids = _meant(opened, db, names)
-        _free(out, list(files.values()), force)
         written = []
         for number, (view, file) in enumerate(files.items(), 1):
             rows = _write(opened, view, ids if names else None, file, FORMATS[form])
